@@ -1,0 +1,53 @@
+# Two commands matter: `make demo` and `make test`. Each sets up .venv by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+NATIVE := $(shell find cpp -name '*.cpp' -o -name '*.hpp') CMakeLists.txt pyproject.toml
+PACKAGED := $(shell find src -name '*.py' -o -name '*.pyi')
+
+.PHONY: demo test test-native lint format bench docs clean
+
+demo: $(STAMP)
+	$(BIN)/python examples/demo.py demo
+
+test: $(STAMP) test-native
+	$(BIN)/python -m pytest
+
+# The kernels' own tests, under the address and undefined-behaviour sanitizers.
+test-native: $(STAMP)
+	$(BIN)/cmake -S . -B build/native -G Ninja -DCMAKE_BUILD_TYPE=Release -DCOTERIE_SANITIZE=ON \
+	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja > build/native-configure.log || (cat build/native-configure.log; exit 1)
+	$(BIN)/cmake --build build/native
+	$(BIN)/ctest --test-dir build/native --output-on-failure
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+
+bench: $(STAMP) $(VENV)/.bench
+	$(BIN)/python -m benchmarks
+
+docs: $(STAMP)
+	$(BIN)/python docs/figures/make_all.py
+
+# Editable: a change of a .py file is live; only native changes build again.
+$(STAMP): $(NATIVE)
+	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=24" "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[all,test,lint]"
+	touch $@
+
+$(VENV)/.bench: $(STAMP)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"
+	touch $@
+
+clean:
+	rm -rf build $(VENV) demo dist

@@ -1,0 +1,134 @@
+// Bindings of the centroid family: column statistics, nearest centres, cluster sums.
+#include "convert.hpp"
+
+#include "coterie/columns.hpp"
+#include "coterie/lloyd.hpp"
+
+namespace coterie::bind {
+namespace {
+
+template <class T>
+std::int64_t column_stats_into(Rows<T> rows, Table<double> out, int n_threads) {
+    const Matrix<const T> x = as_matrix(rows);
+    require(out.shape(0) == 4, "out must have four rows");
+    require(static_cast<std::int64_t>(out.shape(1)) == x.n_cols, "out must have a column for each column");
+    const ColumnStats stats =
+        without_gil([&] { return column_stats(x, crew_of(n_threads)); });
+    const auto put = [&](int row, const std::vector<double>& from) {
+        std::copy(from.begin(), from.end(), out.data() + row * x.n_cols);
+    };
+    put(0, stats.min);
+    put(1, stats.max);
+    put(2, stats.mean);
+    put(3, stats.sq_dev);
+    return stats.n_rows;
+}
+
+template <class T>
+void check_centers(const Rows<T>& rows, const Table<const double>& centers) {
+    require(centers.shape(0) > 0 && centers.shape(1) == rows.shape(1),
+            "centers must have the columns of the rows");
+}
+
+template <class T>
+Centers<T> as_centers(const Rows<T>& rows, const Table<const double>& centers, double scale,
+                      const Column<const T>& shift) {
+    check_centers(rows, centers);
+    const auto d = static_cast<std::int64_t>(rows.shape(1));
+    return Centers<T>(centers.data(), centers.shape(0), d, as_frame(scale, shift, d));
+}
+
+SumsOut as_sums(const Column<const double>& step_inverse, const Column<const double>& origin,
+                double weight_step_inverse, const Cube<std::int64_t>& values,
+                const Column<std::int64_t>& weights, std::int64_t n_centers, std::int64_t n_cols) {
+    require_length(step_inverse, n_cols, "step_inverse must have one entry a column");
+    require_length(origin, n_cols, "origin must have one entry a column");
+    require_length(weights, n_centers, "weight sums must have one entry a centre");
+    require(static_cast<std::int64_t>(values.shape(1)) == n_centers &&
+                static_cast<std::int64_t>(values.shape(2)) == n_cols,
+            "sums must have the shape of the centers");
+    const Grid grid{step_inverse.data(), origin.data(), static_cast<int>(values.shape(0)),
+                    weight_step_inverse};
+    return {grid, values.data(), weights.data()};
+}
+
+template <class T>
+std::int64_t assign_and_sum_rows(Rows<T> rows, Weights weights, Table<const double> centers,
+                                 double scale, Column<const T> shift,
+                                 Column<const double> step_inverse, Column<const double> origin,
+                                 double weight_step_inverse, Column<std::int32_t> labels,
+                                 Cube<std::int64_t> sums, Column<std::int64_t> weight_sums,
+                                 int n_threads) {
+    const Weighted<T> data = as_weighted(rows, weights);
+    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    const SumsOut out = as_sums(step_inverse, origin, weight_step_inverse, sums, weight_sums,
+                                centers.shape(0), data.rows.n_cols);
+    return without_gil([&] {
+        Centers<T> packed = as_centers(rows, centers, scale, shift);
+        return assign_and_sum(data, packed, labels.data(), out, crew_of(n_threads));
+    });
+}
+
+template <class T>
+void assign_rows(Rows<T> rows, Table<const double> centers, double scale, Column<const T> shift,
+                 Column<std::int32_t> labels, int n_threads) {
+    const Matrix<const T> x = as_matrix(rows);
+    require_length(labels, x.n_rows, "labels must have one entry a row");
+    without_gil([&] {
+        Centers<T> packed = as_centers(rows, centers, scale, shift);
+        assign(x, packed, labels.data(), crew_of(n_threads));
+    });
+}
+
+template <class T>
+double sum_sq_dists_of(Rows<T> rows, Weights weights, Table<const double> centers, double scale,
+                       Column<const std::int32_t> labels, std::optional<Column<double>> sq_dists,
+                       int n_threads) {
+    const Weighted<T> data = as_weighted(rows, weights);
+    check_centers(rows, centers);
+    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    if (sq_dists) require_length(*sq_dists, data.rows.n_rows, "sq_dists must have one entry a row");
+    return without_gil([&] {
+        return sum_sq_dists(data, centers.data(), labels.data(), scale,
+                            sq_dists ? sq_dists->data() : nullptr, crew_of(n_threads));
+    });
+}
+
+template <class T>
+void all_dists_of(Rows<T> rows, Table<const double> centers, double scale, Table<T> dists,
+                  int n_threads) {
+    const Matrix<const T> x = as_matrix(rows);
+    check_centers(rows, centers);
+    require(static_cast<std::int64_t>(dists.shape(0)) == x.n_rows && dists.shape(1) == centers.shape(0),
+            "dists must have a row for each row and a column for each centre");
+    without_gil([&] {
+        all_dists(x, centers.data(), centers.shape(0), scale, dists.data(), crew_of(n_threads));
+    });
+}
+
+template <class T>
+void add_for(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("column_stats", &column_stats_into<T>, "rows"_a.noconvert(), "out"_a.noconvert(),
+          "n_threads"_a);
+    m.def("assign_and_sum", &assign_and_sum_rows<T>, "rows"_a.noconvert(), "weights"_a.none(),
+          "centers"_a.noconvert(), "scale"_a, "shift"_a.noconvert(), "step_inverse"_a.noconvert(),
+          "origin"_a.noconvert(), "weight_step_inverse"_a, "labels"_a.noconvert(),
+          "sums"_a.noconvert(), "weight_sums"_a.noconvert(), "n_threads"_a);
+    m.def("assign", &assign_rows<T>, "rows"_a.noconvert(), "centers"_a.noconvert(), "scale"_a,
+          "shift"_a.noconvert(), "labels"_a.noconvert(), "n_threads"_a);
+    m.def("sum_sq_dists", &sum_sq_dists_of<T>, "rows"_a.noconvert(), "weights"_a.none(),
+          "centers"_a.noconvert(), "scale"_a, "labels"_a.noconvert(), "sq_dists"_a.none(),
+          "n_threads"_a);
+    m.def("all_dists", &all_dists_of<T>, "rows"_a.noconvert(), "centers"_a.noconvert(), "scale"_a,
+          "dists"_a.noconvert(), "n_threads"_a);
+}
+
+}  // namespace
+
+void add_centroid(nb::module_& m) {
+    add_for<float>(m);
+    add_for<double>(m);
+}
+
+}  // namespace coterie::bind

@@ -1,0 +1,80 @@
+// Between Python's arrays and the kernels' views: shapes are checked here and nowhere below.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "coterie/frame.hpp"
+#include "coterie/lloyd.hpp"
+#include "coterie/matrix.hpp"
+#include "coterie/pool.hpp"
+
+namespace nb = nanobind;
+
+namespace coterie::bind {
+
+template <class T>
+using Rows = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;  // any strides
+template <class T>
+using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Column = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+Matrix<const T> as_matrix(const Rows<T>& rows) {
+    return {rows.data(), static_cast<std::int64_t>(rows.shape(0)),
+            static_cast<std::int64_t>(rows.shape(1)), rows.stride(0), rows.stride(1)};
+}
+
+inline void require(bool ok, const char* what) {
+    if (!ok) throw std::invalid_argument(what);
+}
+
+template <class Array>
+void require_length(const Array& array, std::int64_t length, const char* what) {
+    require(static_cast<std::int64_t>(array.shape(0)) == length, what);
+}
+
+template <class T>
+Frame<T> as_frame(double scale, const Column<const T>& shift, std::int64_t n_cols) {
+    require_length(shift, n_cols, "shift must have one entry a column");
+    return {static_cast<T>(scale), shift.data()};
+}
+
+using Weights = std::optional<Column<const double>>;
+
+template <class T>
+Weighted<T> as_weighted(const Rows<T>& rows, const Weights& weights) {
+    if (weights) require_length(*weights, rows.shape(0), "weights must have one entry a row");
+    return {as_matrix(rows), weights ? weights->data() : nullptr};
+}
+
+// Answers Ctrl-C: asks Python for pending signals, on the calling thread only, with the GIL taken
+// for that moment. A signal's exception stays set and is what the caller sees.
+inline Crew crew_of(int n_threads) {
+    return {n_threads < 1 ? 1 : n_threads, [] {
+                nb::gil_scoped_acquire gil;
+                return PyErr_CheckSignals() != 0;
+            }};
+}
+
+// Run a kernel without the GIL; a signal handler's exception becomes the call's.
+template <class Kernel>
+auto without_gil(const Kernel& kernel) {
+    try {
+        nb::gil_scoped_release release;
+        return kernel();
+    } catch (const Interrupted&) {
+        throw nb::python_error();
+    }
+}
+
+}  // namespace coterie::bind

@@ -1,0 +1,169 @@
+// Lloyd's two half-steps over a block of rows: label every row, move cluster sums accordingly.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "coterie/finder.hpp"
+#include "coterie/pool.hpp"
+#include "coterie/sums.hpp"
+
+namespace coterie {
+
+// Rows with the weights they count with (null: one each).
+template <class In>
+struct Weighted {
+    Matrix<const In> rows;
+    const double* weights;
+};
+
+// Where a pass keeps the clusters' sums; see ClusterSums for the layout.
+struct SumsOut {
+    Grid grid;
+    std::int64_t* values;
+    std::int64_t* weights;
+};
+
+// One thread's sums, moved along as rows change cluster.
+template <class In>
+class Mover {
+public:
+    Mover(Weighted<In> data, const SumsOut& out, std::int64_t n_centers)
+        : data_(data), sums_(out.grid, n_centers, data.rows.n_cols), row_(data.rows.n_cols) {}
+
+    // Take the row out of cluster `from` (-1: it was in none) and put it into cluster `to`.
+    void move(std::int64_t i, std::int32_t from, std::int32_t to) {
+        const In* x = contiguous_row(data_.rows, i, row_.data());
+        if (data_.weights) {
+            if (from >= 0) sums_.add(x, data_.weights[i], from, -1);
+            sums_.add(x, data_.weights[i], to, 1);
+        } else {
+            if (from >= 0) sums_.add(x, from, -1);
+            sums_.add(x, to, 1);
+        }
+        ++n_moved;
+    }
+    void pour_into(const SumsOut& out) { sums_.pour_into(out.values, out.weights); }
+
+    std::int64_t n_moved = 0;
+
+private:
+    Weighted<In> data_;
+    ClusterSums sums_;
+    std::vector<In> row_;
+};
+
+// A workspace per thread, made when the thread first takes a chunk.
+template <class Work>
+class PerThread {
+public:
+    explicit PerThread(int n_threads) : works_(n_threads) {}
+    template <class... Args>
+    Work& get(int worker, Args&&... args) {
+        if (!works_[worker]) works_[worker] = std::make_unique<Work>(std::forward<Args>(args)...);
+        return *works_[worker];
+    }
+    template <class Use>
+    void each(const Use& use) {
+        for (auto& work : works_)
+            if (work) use(*work);
+    }
+
+private:
+    std::vector<std::unique_ptr<Work>> works_;
+};
+
+template <class In>
+struct AssignWork {
+    Finder<In> finder;
+    Mover<In> mover;
+    std::vector<std::int64_t> row_ids;
+    AssignWork(Centers<In>& centers, Weighted<In> data, const SumsOut& out)
+        : finder(centers, data.rows), mover(data, out, centers.n_centers) {}
+};
+
+// Label every row with its nearest centre and move the sums of the rows whose label changed.
+// A label of -1 on entry means "in no cluster yet". Returns the number of rows that changed.
+template <class In>
+std::int64_t assign_and_sum(Weighted<In> data, Centers<In>& centers, std::int32_t* labels,
+                            const SumsOut& out, const Crew& crew) {
+    const Chunks chunks(data.rows.n_rows, centers.n_centers * centers.n_cols);
+    PerThread<AssignWork<In>> works(crew.n_threads);
+    crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
+        auto& work = works.get(worker, centers, data, out);
+        work.row_ids.clear();
+        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
+            work.row_ids.push_back(i);
+        work.finder.find(work.row_ids.data(), static_cast<std::int64_t>(work.row_ids.size()),
+                         [&](std::int64_t i, std::int32_t label, auto, auto, auto) {
+                             if (label == labels[i]) return;
+                             work.mover.move(i, labels[i], label);
+                             labels[i] = label;
+                         });
+    });
+    std::int64_t n_changed = 0;
+    works.each([&](AssignWork<In>& work) {
+        work.mover.pour_into(out);
+        n_changed += work.mover.n_moved;
+    });
+    return n_changed;
+}
+
+// Label every row with its nearest centre; nothing else.
+template <class In>
+void assign(Matrix<const In> rows, Centers<In>& centers, std::int32_t* labels, const Crew& crew) {
+    const Chunks chunks(rows.n_rows, centers.n_centers * centers.n_cols);
+    PerThread<Finder<In>> works(crew.n_threads);
+    crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
+        auto& finder = works.get(worker, centers, rows);
+        std::vector<std::int64_t> row_ids;
+        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) row_ids.push_back(i);
+        finder.find(row_ids.data(), static_cast<std::int64_t>(row_ids.size()),
+                    [&](std::int64_t i, std::int32_t label, auto, auto, auto) { labels[i] = label; });
+    });
+}
+
+// Sum of weighted squared distances of rows to the centres of their labels, times scale^2, in the
+// direct form; `sq_dists` (may be null) receives each row's share.
+template <class In>
+double sum_sq_dists(Weighted<In> data, const double* centers, const std::int32_t* labels,
+                    double scale, double* sq_dists, const Crew& crew) {
+    const Chunks chunks(data.rows.n_rows, data.rows.n_cols);
+    std::vector<double> parts(chunks.count());
+    const std::int64_t d = data.rows.n_cols;
+    crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+        std::vector<In> buffer(d);
+        double sum = 0;
+        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+            const In* x = contiguous_row(data.rows, i, buffer.data());
+            const double sq_dist = direct_sq_dist(x, centers + labels[i] * d, d, scale);
+            if (sq_dists) sq_dists[i] = sq_dist;
+            sum += data.weights ? rounded(data.weights[i] * sq_dist) : sq_dist;
+        }
+        parts[chunk] = sum;
+    });
+    double total = 0;
+    for (const double part : parts) total += part;
+    return total;
+}
+
+// Distances of every row to every centre, direct form; row-major.
+template <class In>
+void all_dists(Matrix<const In> rows, const double* centers, std::int64_t n_centers, double scale,
+               In* dists, const Crew& crew) {
+    const DirectCenters direct(centers, n_centers, rows.n_cols, scale);
+    const Chunks chunks(rows.n_rows, rows.n_cols * n_centers);
+    crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+        std::vector<In> buffer(rows.n_cols);
+        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+            In* to = dists + i * n_centers;
+            direct.each(contiguous_row(rows, i, buffer.data()), [&](std::int64_t j, double sq_dist) {
+                to[j] = static_cast<In>(std::sqrt(sq_dist) / scale);
+            });
+        }
+    });
+}
+
+}  // namespace coterie

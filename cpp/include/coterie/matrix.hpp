@@ -1,0 +1,32 @@
+// Views of rows as they lie in the caller's memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace coterie {
+
+// A strided matrix; strides count elements. C order has col_stride 1, Fortran order row_stride 1.
+template <class T>
+struct Matrix {
+    T* data;
+    std::int64_t n_rows;
+    std::int64_t n_cols;
+    std::int64_t row_stride;
+    std::int64_t col_stride;
+
+    T* row(std::int64_t i) const { return data + i * row_stride; }
+    T& at(std::int64_t i, std::int64_t j) const { return data[i * row_stride + j * col_stride]; }
+};
+
+// Compressed sparse rows. Indices within a row are unique; their order does not matter.
+template <class T, class Index>
+struct Csr {
+    const T* values;
+    const Index* columns;
+    const Index* starts;  // n_rows + 1
+    std::int64_t n_rows;
+    std::int64_t n_cols;
+};
+
+}  // namespace coterie

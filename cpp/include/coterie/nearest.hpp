@@ -1,0 +1,163 @@
+// The fused nearest-centre kernel: label, squared distance and second squared distance of a tile
+// of rows, with no n x k array and no horizontal reduction.
+//
+// Rows sit in lanes; centres are packed as -2c in panels of at most `max_panel`, and accumulators
+// start at |c|^2, so that a panel's accumulators end as |c|^2 - 2 x.c.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "coterie/frame.hpp"
+
+namespace coterie {
+
+// Centres of a frame, packed for scanning.
+template <class Real>
+class Panels {
+public:
+    Panels() = default;
+
+    // Pack centres[ids[0..n_ids)] (row-major doubles, original units); ids may be null for "all".
+    template <class In>
+    Panels(const double* centers, std::int64_t n_cols, const Frame<In>& frame,
+           const std::int32_t* ids, std::int64_t n_ids)
+        : n_cols_(n_cols), n_centers_(n_ids) {
+        const std::int64_t n_panels = (n_ids + max_panel - 1) / max_panel;
+        data_.resize(n_ids * (n_cols + 2));
+        std::vector<double> c(n_cols);
+        double max_sq = 0;
+        std::int64_t first = 0;
+        Real* to = data_.data();
+        for (std::int64_t panel = 0; panel < n_panels; ++panel) {
+            const std::int64_t last = n_ids * (panel + 1) / n_panels;
+            const int size = static_cast<int>(last - first);
+            sizes_.push_back(size);
+            for (int p = 0; p < size; ++p) {
+                const std::int64_t id = ids ? ids[first + p] : first + p;
+                double sq_norm = 0;
+                for (std::int64_t t = 0; t < n_cols; ++t) {
+                    c[t] = centers[id * n_cols + t] * static_cast<double>(frame.scale) -
+                           static_cast<double>(frame.shift[t]);
+                    sq_norm += c[t] * c[t];
+                    to[2 * size + t * size + p] = static_cast<Real>(-2 * c[t]);
+                }
+                max_sq = std::max(max_sq, sq_norm);
+                to[p] = static_cast<Real>(sq_norm);
+                to[size + p] = std::bit_cast<Real>(static_cast<typename Simd<Real>::Int>(id));
+            }
+            to += size * (n_cols + 2);
+            first = last;
+        }
+        max_norm_ = static_cast<Real>(std::sqrt(max_sq) * (1 + 1e-6));
+    }
+
+    std::int64_t n_cols() const { return n_cols_; }
+    std::int64_t n_centers() const { return n_centers_; }
+    Real max_norm() const { return max_norm_; }
+    const std::vector<int>& sizes() const { return sizes_; }
+    const Real* data() const { return data_.data(); }
+
+private:
+    std::vector<Real> data_;  // per panel: |c|^2 [size], ids [size], -2c [n_cols][size]
+    std::vector<int> sizes_;
+    std::int64_t n_cols_ = 0;
+    std::int64_t n_centers_ = 0;
+    Real max_norm_ = 0;
+};
+
+// The two smallest |c|^2 - 2 x.c of each row of a tile, and whose the smallest is.
+template <class Real>
+struct Nearest {
+    alignas(64) Real best[tile_rows<Real>];
+    alignas(64) Real second[tile_rows<Real>];
+    alignas(64) typename Simd<Real>::Int label[tile_rows<Real>];
+
+    void clear() {
+        for (int r = 0; r < tile_rows<Real>; ++r) {
+            best[r] = second[r] = std::numeric_limits<Real>::max();
+            label[r] = 0;
+        }
+    }
+};
+
+namespace detail {
+
+template <class Real, int size, int fixed_cols>
+inline void scan_panel(const Real* tile, const Real* panel, std::int64_t n_cols,
+                       Nearest<Real>& nearest) {
+    constexpr int lanes = Simd<Real>::lanes;
+    Vec<Real> acc[size][2];
+#pragma GCC unroll 12
+    for (int p = 0; p < size; ++p) acc[p][0] = acc[p][1] = broadcast(panel[p]);
+    const Real* coefs = panel + 2 * size;
+    const std::int64_t d = fixed_cols ? fixed_cols : n_cols;
+    for (std::int64_t t = 0; t < d; ++t) {
+        const Vec<Real> x0 = load(tile), x1 = load(tile + lanes);
+#pragma GCC unroll 12
+        for (int p = 0; p < size; ++p) {
+            const Vec<Real> c = broadcast(coefs[p]);
+            acc[p][0] += c * x0;
+            acc[p][1] += c * x1;
+        }
+        tile += 2 * lanes;
+        coefs += size;
+    }
+    for (int half = 0; half < 2; ++half) {
+        Vec<Real> best = load(nearest.best + half * lanes);
+        Vec<Real> second = load(nearest.second + half * lanes);
+        auto label = load(reinterpret_cast<const Real*>(nearest.label) + half * lanes);
+#pragma GCC unroll 12
+        for (int p = 0; p < size; ++p) {
+            const Vec<Real> value = acc[p][half];
+            second = vec_min(second, vec_max(best, value));
+            label = value < best ? broadcast(panel[size + p]) : label;
+            best = vec_min(best, value);
+        }
+        store(nearest.best + half * lanes, best);
+        store(nearest.second + half * lanes, second);
+        store(reinterpret_cast<Real*>(nearest.label) + half * lanes, label);
+    }
+}
+
+template <class Real, int fixed_cols, int size = max_panel>
+inline void scan_panel_of(int n, const Real* tile, const Real* panel, std::int64_t n_cols,
+                          Nearest<Real>& nearest) {
+    if constexpr (size > 1) {
+        if (n != size) {
+            scan_panel_of<Real, fixed_cols, size - 1>(n, tile, panel, n_cols, nearest);
+            return;
+        }
+    }
+    scan_panel<Real, size, fixed_cols>(tile, panel, n_cols, nearest);
+}
+
+template <class Real, int fixed_cols>
+void scan_panels(const Real* tile, const Panels<Real>& panels, Nearest<Real>& nearest) {
+    const Real* panel = panels.data();
+    const std::int64_t d = panels.n_cols();
+    for (const int size : panels.sizes()) {
+        scan_panel_of<Real, fixed_cols>(size, tile, panel, d, nearest);
+        panel += size * (d + 2);
+    }
+}
+
+}  // namespace detail
+
+// Lower `nearest` to the two nearest of what it holds and all centres of `panels`.
+template <class Real>
+void scan(const Real* tile, const Panels<Real>& panels, Nearest<Real>& nearest) {
+    switch (panels.n_cols()) {
+        case 1: return detail::scan_panels<Real, 1>(tile, panels, nearest);
+        case 2: return detail::scan_panels<Real, 2>(tile, panels, nearest);
+        case 3: return detail::scan_panels<Real, 3>(tile, panels, nearest);
+        case 4: return detail::scan_panels<Real, 4>(tile, panels, nearest);
+        case 8: return detail::scan_panels<Real, 8>(tile, panels, nearest);
+        default: return detail::scan_panels<Real, 0>(tile, panels, nearest);
+    }
+}
+
+}  // namespace coterie

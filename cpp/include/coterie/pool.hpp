@@ -1,0 +1,204 @@
+// The thread pool: one primitive, parallel_for over chunks.
+//
+// Workers are condition-variable threads that spin briefly and then sleep. Several Python
+// threads may run jobs at once: each caller works on its own job and idle workers help whichever
+// job still wants hands. A forked child gets a fresh pool, since threads do not survive a fork.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+
+namespace coterie {
+
+// Thrown on the calling thread when its poll function asked to stop.
+struct Interrupted : std::exception {
+    const char* what() const noexcept override { return "interrupted"; }
+};
+
+class Pool {
+public:
+    // Returns true when the work should be abandoned; only ever called on the calling thread.
+    using Poll = std::function<bool()>;
+
+    static Pool& instance() {
+        static std::once_flag once;
+        std::call_once(once, [] {
+            slot() = new Pool;
+            // The parent's threads, and perhaps its locked mutex, are gone: start anew, leak the old.
+            pthread_atfork(nullptr, nullptr, [] { slot() = new Pool; });
+        });
+        return *slot();
+    }
+
+    // Call body(chunk, worker) for every chunk in [0, n_chunks), worker in [0, n_threads).
+    // Chunks are taken in order; which worker takes one must not matter to the result.
+    template <class Body>
+    void parallel_for(std::int64_t n_chunks, int n_threads, const Poll& poll, const Body& body) {
+        Job job;
+        job.n_chunks = n_chunks;
+        job.run = [&](std::int64_t chunk, int worker) { body(chunk, worker); };
+        const int helpers = static_cast<int>(std::min<std::int64_t>(n_threads, n_chunks)) - 1;
+        if (helpers > 0) {
+            std::lock_guard lock(mutex_);
+            job.wanted = helpers;
+            jobs_.push_back(&job);
+            while (static_cast<int>(n_workers_) < helpers) {
+                std::thread([this] { work(); }).detach();
+                ++n_workers_;
+            }
+            epoch_.fetch_add(1, std::memory_order_release);
+            wake_.notify_all();
+        }
+        auto next_poll = clock::now() + poll_interval;
+        try {
+            while (job.take(0)) {
+                if (poll && clock::now() >= next_poll) {
+                    if (poll()) {
+                        job.fail(std::make_exception_ptr(Interrupted{}));
+                        break;
+                    }
+                    next_poll = clock::now() + poll_interval;
+                }
+            }
+        } catch (...) {
+            job.fail(std::current_exception());
+        }
+        if (helpers > 0) {
+            std::unique_lock lock(mutex_);
+            std::erase(jobs_, &job);
+            while (job.active > 0) {
+                // Wake now and then so that Ctrl-C is answered while others finish their chunks.
+                done_.wait_for(lock, poll_interval);
+                if (job.active > 0 && poll && clock::now() >= next_poll) {
+                    lock.unlock();
+                    if (poll()) job.fail(std::make_exception_ptr(Interrupted{}));
+                    next_poll = clock::now() + poll_interval;
+                    lock.lock();
+                }
+            }
+        }
+        if (job.error) std::rethrow_exception(job.error);
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+    static constexpr std::chrono::milliseconds poll_interval{50};
+
+    struct Job {
+        std::function<void(std::int64_t, int)> run;
+        std::int64_t n_chunks = 0;
+        std::atomic<std::int64_t> next{0};
+        int wanted = 0;   // helpers still to join, under the pool's mutex
+        int active = 0;   // helpers at work, under the pool's mutex
+        int joined = 0;   // helpers that ever joined, under the pool's mutex
+        std::mutex error_mutex;
+        std::exception_ptr error;
+
+        bool take(int worker) {
+            const std::int64_t chunk = next.fetch_add(1, std::memory_order_relaxed);
+            if (chunk >= n_chunks) return false;
+            run(chunk, worker);
+            return true;
+        }
+        void fail(std::exception_ptr e) {
+            next.store(n_chunks, std::memory_order_relaxed);
+            std::lock_guard lock(error_mutex);
+            if (!error) error = e;
+        }
+    };
+
+    static Pool*& slot() {
+        static Pool* pool = nullptr;
+        return pool;
+    }
+
+    Job* job_that_wants_help() {
+        for (Job* job : jobs_)
+            if (job->wanted > 0) return job;
+        return nullptr;
+    }
+
+    void work() {
+        std::unique_lock lock(mutex_);
+        while (true) {
+            Job* job = job_that_wants_help();
+            if (!job) {
+                const auto seen = epoch_.load(std::memory_order_acquire);
+                lock.unlock();
+                for (int spin = 0; spin < 2000; ++spin) {
+                    if (epoch_.load(std::memory_order_acquire) != seen) break;
+                    pause();
+                }
+                lock.lock();
+                wake_.wait(lock, [&] {
+                    return epoch_.load(std::memory_order_acquire) != seen || job_that_wants_help();
+                });
+                continue;
+            }
+            --job->wanted;
+            ++job->active;
+            const int worker = ++job->joined;
+            lock.unlock();
+            try {
+                while (job->take(worker)) {
+                }
+            } catch (...) {
+                job->fail(std::current_exception());
+            }
+            lock.lock();
+            if (--job->active == 0) done_.notify_all();
+        }
+    }
+
+    static void pause() {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+
+    std::mutex mutex_;
+    std::condition_variable wake_, done_;
+    std::vector<Job*> jobs_;
+    std::atomic<std::uint64_t> epoch_{0};
+    std::int64_t n_workers_ = 0;
+};
+
+// How a kernel runs: on how many threads, and how it learns of Ctrl-C.
+struct Crew {
+    int n_threads = 1;
+    Pool::Poll poll;
+
+    template <class Body>
+    void run(std::int64_t n_chunks, const Body& body) const {
+        Pool::instance().parallel_for(n_chunks, n_threads, poll, body);
+    }
+};
+
+// Rows are cut into chunks whose size depends on the problem alone, never on the threads.
+struct Chunks {
+    std::int64_t n_rows;
+    std::int64_t size;
+
+    Chunks(std::int64_t n_rows, std::int64_t work_per_row) : n_rows(n_rows) {
+        // About 2^23 multiply-adds a chunk: some milliseconds, so Ctrl-C is answered quickly.
+        const std::int64_t wanted = (std::int64_t{1} << 23) / (work_per_row > 0 ? work_per_row : 1);
+        size = wanted < 256 ? 256 : wanted > 16384 ? 16384 : wanted / 64 * 64;
+    }
+    std::int64_t count() const { return (n_rows + size - 1) / size; }
+    std::int64_t begin(std::int64_t chunk) const { return chunk * size; }
+    std::int64_t end(std::int64_t chunk) const {
+        const std::int64_t e = (chunk + 1) * size;
+        return e < n_rows ? e : n_rows;
+    }
+};
+
+}  // namespace coterie

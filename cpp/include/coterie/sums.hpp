@@ -1,0 +1,125 @@
+// Cluster sums as integers: exact to add in any order, and exact to take back.
+//
+// Every value is rounded once to a grid of its own column (a power of two, some 2^-42 of the
+// column's range and finer for fewer rows) and summed in 64-bit integers. So the sums do not depend
+// on threads, blocks or ISA, and a row that changes cluster is moved by one subtraction and one
+// addition, with the same bits as summing afresh.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "coterie/matrix.hpp"
+#include "coterie/simd.hpp"
+
+namespace coterie {
+
+struct Grid {
+    const double* step_inverse;  // per column: a power of two
+    const double* origin;        // per column: where the grid counts from, in steps
+    int limbs;                   // > 1 for columns of extreme range; each adds `limb_bits` below
+    double weight_step_inverse;  // weights are rounded to a grid as well
+};
+
+inline constexpr int limb_bits = 40;
+
+// Adding 1.5 * 2^52 leaves a double's integer part in its low bits (|v| < 2^51).
+inline constexpr double to_int_magic = 6755399441055744.0;
+inline constexpr std::int64_t to_int_bits = std::bit_cast<std::int64_t>(to_int_magic);
+
+inline std::int64_t as_int(double value) {
+    return std::bit_cast<std::int64_t>(value + to_int_magic) - to_int_bits;
+}
+
+// One thread's share of the sums: values [limbs][n_centers][n_cols] and weights [n_centers].
+class ClusterSums {
+public:
+    ClusterSums() = default;
+    ClusterSums(Grid grid, std::int64_t n_centers, std::int64_t n_cols)
+        : grid_(grid),
+          n_centers_(n_centers),
+          n_cols_(n_cols),
+          values_(grid.limbs * n_centers * n_cols),
+          weights_(n_centers),
+          buffer_(n_cols) {}
+
+    // Add the row `sign` times (1 or -1) to cluster `label`.
+    template <class In>
+    void add(const In* x, std::int32_t label, std::int64_t sign) {
+        weights_[label] += sign * as_int(grid_.weight_step_inverse);
+        if (grid_.limbs > 1) return add_limbs(x, 1.0, label, sign);
+        std::int64_t* sum = values_.data() + label * n_cols_;
+        const double* inverse = grid_.step_inverse;
+        const double* origin = grid_.origin;
+        // x * inverse is exact, so contracting it changes nothing; subtracting the origin before the
+        // magic number is added keeps offsets of any size out of the integer part.
+        if (sign > 0) {
+            for (std::int64_t t = 0; t < n_cols_; ++t)
+                sum[t] += as_int(x[t] * inverse[t] - origin[t]);
+        } else {
+            for (std::int64_t t = 0; t < n_cols_; ++t)
+                sum[t] -= as_int(x[t] * inverse[t] - origin[t]);
+        }
+    }
+
+    template <class In>
+    void add(const In* x, double weight, std::int32_t label, std::int64_t sign) {
+        weights_[label] += sign * static_cast<std::int64_t>(
+                                      std::nearbyint(weight * grid_.weight_step_inverse));
+        if (grid_.limbs > 1) return add_limbs(x, weight, label, sign);
+        std::int64_t* sum = values_.data() + label * n_cols_;
+        weigh(x, weight);
+        for (std::int64_t t = 0; t < n_cols_; ++t)
+            sum[t] += sign * as_int(buffer_[t]);
+    }
+
+    // Add these sums to arrays of the same shape and forget them.
+    void pour_into(std::int64_t* values, std::int64_t* weights) {
+        for (std::size_t i = 0; i < values_.size(); ++i) values[i] += values_[i];
+        for (std::size_t i = 0; i < weights_.size(); ++i) weights[i] += weights_[i];
+    }
+
+    // One sparse row: only its stored values; the grid's origin must be zero.
+    template <class In, class Index>
+    void add_sparse(const In* x, const Index* columns, Index n, double weight, std::int32_t label,
+                    std::int64_t sign) {
+        weights_[label] += sign * static_cast<std::int64_t>(
+                                      std::nearbyint(weight * grid_.weight_step_inverse));
+        for (Index i = 0; i < n; ++i)
+            add_value(rounded(static_cast<double>(x[i]) * grid_.step_inverse[columns[i]]) * weight,
+                      label, columns[i], sign);
+    }
+
+private:
+    // Rounded products in memory, so that no ISA contracts them with the addition that follows.
+    template <class In>
+    __attribute__((noinline)) void weigh(const In* x, double weight) {
+        for (std::int64_t t = 0; t < n_cols_; ++t)
+            buffer_[t] = (x[t] * grid_.step_inverse[t] - grid_.origin[t]) * weight;
+    }
+
+    template <class In>
+    void add_limbs(const In* x, double weight, std::int32_t label, std::int64_t sign) {
+        weigh(x, weight);
+        for (std::int64_t t = 0; t < n_cols_; ++t) add_value(buffer_[t], label, t, sign);
+    }
+
+    void add_value(double value, std::int32_t label, std::int64_t col, std::int64_t sign) {
+        double rest = value;
+        for (int limb = 0; limb < grid_.limbs; ++limb) {
+            const double whole = std::nearbyint(rest);
+            values_[(limb * n_centers_ + label) * n_cols_ + col] +=
+                sign * static_cast<std::int64_t>(whole);
+            rest = std::ldexp(rest - whole, limb_bits);
+        }
+    }
+
+    Grid grid_{};
+    std::int64_t n_centers_ = 0, n_cols_ = 0;
+    std::vector<std::int64_t> values_, weights_;
+    std::vector<double> buffer_;
+};
+
+}  // namespace coterie

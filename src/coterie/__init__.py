@@ -1,0 +1,1 @@
+"""Clustering, the whole of it, under one interface."""

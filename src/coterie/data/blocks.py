@@ -1,0 +1,96 @@
+"""Blocks: rows with weights, a block at a time, wherever they live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+Summary = TypeVar("Summary")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Adjacent rows of a source, ready for a kernel.
+
+    `rows` is a float32 or float64 array of any strides or a CSR matrix, `weights` float64 or None
+    for one each, `start` the index of the first row in the source.
+    """
+
+    rows: Any
+    weights: npt.NDArray[np.float64] | None
+    start: int
+    n_threads: int
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.rows.shape[0])
+
+    @property
+    def span(self) -> slice:
+        """Where these rows stand in an array of one entry a row of the source."""
+        return slice(self.start, self.start + self.n_rows)
+
+
+class Blocks:
+    """A source of row blocks; an array is one block, a memory map is many.
+
+    Parameters
+    ----------
+    rows
+        Array (n_rows, n_cols) of float32 or float64, or CSR matrix. A `numpy.memmap` is read
+        `block_bytes` at a time and is never copied.
+    weights
+        One float64 a row, or None.
+    n_threads
+        How many threads a kernel may use on a block.
+    """
+
+    #: Bytes of rows a streamed block holds.
+    block_bytes = 1 << 26
+
+    def __init__(
+        self, rows: Any, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1
+    ) -> None:
+        self.rows = rows
+        self.weights = weights
+        self.n_threads = n_threads
+        self.n_rows, self.n_cols = (int(size) for size in rows.shape)
+        self.dtype = np.dtype(rows.dtype)
+        self.sparse = sp.issparse(rows)
+        #: Whether per-row scratch (bounds, distances) is affordable: not for rows left on disk.
+        self.in_memory = not isinstance(rows, np.memmap)
+
+    def __iter__(self) -> Iterator[Block]:
+        step = self.n_rows
+        if not self.in_memory:
+            step = max(1, self.block_bytes // max(1, self.n_cols * self.dtype.itemsize))
+        for start in range(0, self.n_rows, step):
+            stop = min(self.n_rows, start + step)
+            rows = self.rows if step >= self.n_rows else np.asarray(self.rows[start:stop])
+            weights = None if self.weights is None else self.weights[start:stop]
+            yield Block(rows, weights, start, self.n_threads)
+
+    def total(self, kernel: Callable[..., Summary], *model: Any) -> Summary:
+        """Add up `kernel(block, *model)` over all blocks, in block order."""
+        parts = (kernel(block, *model) for block in self)
+        total = next(parts)
+        for part in parts:
+            total = total + part  # type: ignore[operator]
+        return total
+
+    def take(self, row_ids: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """The rows with these indices, dense, as float64."""
+        taken = self.rows[np.asarray(row_ids, dtype=np.intp)]
+        return np.asarray(taken.toarray() if self.sparse else taken, dtype=np.float64)
+
+
+def as_blocks(
+    rows: Any, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1
+) -> Blocks:
+    """Blocks over checked rows; see `Blocks`."""
+    return Blocks(rows, weights, n_threads)
