@@ -1,6 +1,9 @@
 // Bindings of the centroid family: column statistics, nearest centres, cluster sums.
+#include <nanobind/stl/pair.h>
+
 #include "convert.hpp"
 
+#include "coterie/bounds.hpp"
 #include "coterie/columns.hpp"
 #include "coterie/lloyd.hpp"
 
@@ -69,6 +72,38 @@ std::int64_t assign_and_sum_rows(Rows<T> rows, Weights weights, Table<const doub
     });
 }
 
+// As assign_and_sum_rows, with bounds; `before` is None on the first pass. Returns (changed, scanned).
+template <class T>
+std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
+    Rows<T> rows, Weights weights, Table<const double> centers,
+    std::optional<Table<const double>> before, std::optional<Column<const std::int32_t>> order,
+    double scale, Column<const T> shift, Column<const double> step_inverse,
+    Column<const double> origin, double weight_step_inverse, Column<std::int32_t> labels,
+    Column<float> upper, Column<float> lower, Column<float> radius, Cube<std::int64_t> sums,
+    Column<std::int64_t> weight_sums, int n_threads) {
+    const Weighted<T> data = as_weighted(rows, weights);
+    const std::int64_t n = data.rows.n_rows, d = data.rows.n_cols;
+    const auto k = static_cast<std::int64_t>(centers.shape(0));
+    check_centers(rows, centers);
+    require_length(labels, n, "labels must have one entry a row");
+    require_length(upper, n, "upper must have one entry a row");
+    require_length(lower, n, "lower must have one entry a row");
+    require_length(radius, k, "radius must have one entry a centre");
+    if (before) check_centers(rows, *before), require_length(*before, k, "as many centres before");
+    if (order) require_length(*order, k, "order must name every centre");
+    const SumsOut out = as_sums(step_inverse, origin, weight_step_inverse, sums, weight_sums, k, d);
+    const BoundedCounts counts = without_gil([&] {
+        const Crew crew = crew_of(n_threads);
+        Centers<T> packed(centers.data(), k, d, as_frame(scale, shift, d),
+                          order ? order->data() : nullptr);
+        std::optional<CenterMoves> moves;
+        if (before) moves = center_moves(packed, before->data(), radius.data(), crew);
+        return assign_bounded(data, packed, moves ? &*moves : nullptr, labels.data(),
+                              Bounds{upper.data(), lower.data(), radius.data()}, out, crew);
+    });
+    return {counts.n_changed, counts.n_scanned};
+}
+
 template <class T>
 void assign_rows(Rows<T> rows, Table<const double> centers, double scale, Column<const T> shift,
                  Column<std::int32_t> labels, int n_threads) {
@@ -115,6 +150,12 @@ void add_for(nb::module_& m) {
           "centers"_a.noconvert(), "scale"_a, "shift"_a.noconvert(), "step_inverse"_a.noconvert(),
           "origin"_a.noconvert(), "weight_step_inverse"_a, "labels"_a.noconvert(),
           "sums"_a.noconvert(), "weight_sums"_a.noconvert(), "n_threads"_a);
+    m.def("assign_bounded", &assign_bounded_rows<T>, "rows"_a.noconvert(), "weights"_a.none(),
+          "centers"_a.noconvert(), "before"_a.none(), "order"_a.none(), "scale"_a,
+          "shift"_a.noconvert(), "step_inverse"_a.noconvert(), "origin"_a.noconvert(),
+          "weight_step_inverse"_a, "labels"_a.noconvert(), "upper"_a.noconvert(),
+          "lower"_a.noconvert(), "radius"_a.noconvert(), "sums"_a.noconvert(),
+          "weight_sums"_a.noconvert(), "n_threads"_a);
     m.def("assign", &assign_rows<T>, "rows"_a.noconvert(), "centers"_a.noconvert(), "scale"_a,
           "shift"_a.noconvert(), "labels"_a.noconvert(), "n_threads"_a);
     m.def("sum_sq_dists", &sum_sq_dists_of<T>, "rows"_a.noconvert(), "weights"_a.none(),

@@ -12,13 +12,6 @@
 
 namespace coterie {
 
-// What is known of a row once its nearest centre is found, in the frame's units.
-struct Sighting {
-    std::int32_t label;
-    float upper;  // the distance to that centre is at most this
-    float lower;  // the distance to any other centre is at least this
-};
-
 namespace detail {
 
 inline float sqrt_up(double sq) {
@@ -76,20 +69,27 @@ public:
           fast_tile_(rows.n_cols * tile_rows<float>),
           row_(rows.n_cols) {}
 
-    // visit(row, Sighting) for each row, in no particular order; `allowed` restricts the panels.
-    template <class Visit>
-    void find(const std::int64_t* row_ids, std::int64_t count, const Visit& visit) {
+    // visit(row, label, sq_dist, second_sq_dist, error) for each row, in no particular order: the
+    // label is exact, the squared distances (frame's units) are within `error`.
+    // wanted(row_ids, count) tells the panels that can hold a tile's nearest centres, null for all.
+    template <class Wanted, class Visit>
+    void find(const std::int64_t* row_ids, std::int64_t count, const Wanted& wanted,
+              const Visit& visit) {
         constexpr int width = tile_rows<float>;
         for (std::int64_t first = 0; first < count; first += width) {
             const int here = static_cast<int>(std::min<std::int64_t>(width, count - first));
             if (skip_fast()) {
                 for (int r = 0; r < here; ++r) doubtful_.push_back(row_ids[first + r]);
             } else {
-                find_fast(row_ids + first, here, visit);
+                find_fast(row_ids + first, here, wanted(row_ids + first, here), visit);
             }
             if (doubtful_.size() >= 256) settle(visit);
         }
         settle(visit);
+    }
+    template <class Visit>
+    void find(const std::int64_t* row_ids, std::int64_t count, const Visit& visit) {
+        find(row_ids, count, [](const std::int64_t*, int) { return nullptr; }, visit);
     }
 
 private:
@@ -98,10 +98,11 @@ private:
     bool skip_wide() const { return n_settled_ >= 512 && n_direct_ > n_settled_ / 2; }
 
     template <class Visit>
-    void find_fast(const std::int64_t* row_ids, int count, const Visit& visit) {
+    void find_fast(const std::int64_t* row_ids, int count, const std::uint64_t* wanted,
+                   const Visit& visit) {
         load_tile<In, float>(rows_, centers_.frame, row_ids, count, fast_tile_.data(), sq_norms_);
         fast_.clear();
-        scan(fast_tile_.data(), centers_.fast, fast_);
+        scan(fast_tile_.data(), centers_.fast, wanted, fast_);
         n_tried_ += count;
         for (int r = 0; r < count; ++r) {
             const float error =
@@ -135,7 +136,7 @@ private:
             load_tile<In, double>(rows_, centers_.frame, row_ids, here, wide_tile_.data(),
                                   wide_sq_norms_);
             wide_.clear();
-            scan(wide_tile_.data(), wide, wide_);
+            scan(wide_tile_.data(), wide, nullptr, wide_);
             n_settled_ += here;
             for (int r = 0; r < here; ++r) {
                 const double error =

@@ -61,6 +61,19 @@ public:
     const std::vector<int>& sizes() const { return sizes_; }
     const Real* data() const { return data_.data(); }
 
+    // visit(panel, id) for every centre.
+    template <class Visit>
+    void each_id(const Visit& visit) const {
+        const Real* panel = data_.data();
+        for (std::size_t i = 0; i < sizes_.size(); ++i) {
+            for (int p = 0; p < sizes_[i]; ++p)
+                visit(static_cast<std::int64_t>(i),
+                      static_cast<std::int64_t>(
+                          std::bit_cast<typename Simd<Real>::Int>(panel[sizes_[i] + p])));
+            panel += sizes_[i] * (n_cols_ + 2);
+        }
+    }
+
 private:
     std::vector<Real> data_;  // per panel: |c|^2 [size], ids [size], -2c [n_cols][size]
     std::vector<int> sizes_;
@@ -136,27 +149,33 @@ inline void scan_panel_of(int n, const Real* tile, const Real* panel, std::int64
 }
 
 template <class Real, int fixed_cols>
-void scan_panels(const Real* tile, const Panels<Real>& panels, Nearest<Real>& nearest) {
+void scan_panels(const Real* tile, const Panels<Real>& panels, const std::uint64_t* wanted,
+                 Nearest<Real>& nearest) {
     const Real* panel = panels.data();
     const std::int64_t d = panels.n_cols();
+    std::size_t i = 0;
     for (const int size : panels.sizes()) {
-        scan_panel_of<Real, fixed_cols>(size, tile, panel, d, nearest);
+        if (!wanted || wanted[i / 64] >> (i % 64) & 1)
+            scan_panel_of<Real, fixed_cols>(size, tile, panel, d, nearest);
         panel += size * (d + 2);
+        ++i;
     }
 }
 
 }  // namespace detail
 
-// Lower `nearest` to the two nearest of what it holds and all centres of `panels`.
+// Lower `nearest` to the two nearest of what it holds and the centres of the `wanted` panels
+// (a bit each; null: all).
 template <class Real>
-void scan(const Real* tile, const Panels<Real>& panels, Nearest<Real>& nearest) {
+void scan(const Real* tile, const Panels<Real>& panels, const std::uint64_t* wanted,
+          Nearest<Real>& nearest) {
     switch (panels.n_cols()) {
-        case 1: return detail::scan_panels<Real, 1>(tile, panels, nearest);
-        case 2: return detail::scan_panels<Real, 2>(tile, panels, nearest);
-        case 3: return detail::scan_panels<Real, 3>(tile, panels, nearest);
-        case 4: return detail::scan_panels<Real, 4>(tile, panels, nearest);
-        case 8: return detail::scan_panels<Real, 8>(tile, panels, nearest);
-        default: return detail::scan_panels<Real, 0>(tile, panels, nearest);
+        case 1: return detail::scan_panels<Real, 1>(tile, panels, wanted, nearest);
+        case 2: return detail::scan_panels<Real, 2>(tile, panels, wanted, nearest);
+        case 3: return detail::scan_panels<Real, 3>(tile, panels, wanted, nearest);
+        case 4: return detail::scan_panels<Real, 4>(tile, panels, wanted, nearest);
+        case 8: return detail::scan_panels<Real, 8>(tile, panels, wanted, nearest);
+        default: return detail::scan_panels<Real, 0>(tile, panels, wanted, nearest);
     }
 }
 

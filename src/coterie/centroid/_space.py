@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._kernels import kernels
-from coterie.data import Block, Blocks
+from coterie.data import Blocks
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,20 +53,14 @@ class Columns:
         return self.sq_dev / self.n_rows
 
 
-def survey(block: Block) -> Columns:
-    """Describe the columns of a block."""
-    out = np.empty((4, block.rows.shape[1]))
-    n_rows = kernels.column_stats(block.rows, out, block.n_threads)
-    return Columns(n_rows, *out)
-
-
 @dataclass(frozen=True)
 class Space:
     """What the kernels need to know of the data besides the rows.
 
     The *frame* (`scale`, `shift`) is where distances are computed: row x is seen as
     ``x * scale - shift``. The *grid* (`step_inverse`, `origin`, `limbs`) is where sums are kept:
-    a value is rounded to the nearest ``step``, counted from ``origin`` steps.
+    a value is rounded to the nearest ``step``, counted from ``origin`` steps. `total_scatter` is
+    the weighted sum of squared distances to the grid's origin, in original units.
     """
 
     scale: float
@@ -78,6 +71,7 @@ class Space:
     weight_unit: float
     weight_step_inverse: float
     wild: bool
+    total_scatter: float
 
     def means(self, sums: npt.NDArray[np.int64], weight_sums: npt.NDArray[np.int64]) -> Floats:
         """Cluster means from integer sums; clusters without weight come out as NaN."""
@@ -160,4 +154,7 @@ def space_of(blocks: Blocks, columns: Columns) -> Space:
         weight_unit=weight_unit,
         weight_step_inverse=weight_step_inverse,
         wild=wild,
+        total_scatter=float(
+            (columns.sq_dev + blocks.n_rows * np.square(columns.mean - shift)).sum()
+        ),
     )

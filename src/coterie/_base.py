@@ -1,0 +1,70 @@
+"""What all estimators share: checked parameters, checked rows, files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import validate_data
+
+from coterie import _files
+from coterie._checks import Rule, check_params
+from coterie._config import resolve_n_threads
+from coterie._history import Callback, both, stderr_progress
+from coterie.data import Blocks, as_blocks
+
+# scikit-learn's own name for "check_array's finiteness test": ours is part of the first pass.
+_FLOATS = [np.float64, np.float32]
+
+
+class Clusterer(ClusterMixin, BaseEstimator):
+    """Base of the estimators; a subclass declares `_rules` for its parameters."""
+
+    _rules: ClassVar[Mapping[str, Rule]] = {}
+
+    def _check_params(self) -> None:
+        check_params(type(self).__name__, self.get_params(deep=False), self._rules)
+
+    def _check_rows(self, X: Any, *, reset: bool, accept_sparse: bool = True) -> Any:
+        """Rows as float32 or float64, in any memory order, as given wherever possible.
+
+        NaN and infinity are left to the first pass over the data, which sees them for free.
+        """
+        if isinstance(X, np.memmap) and X.dtype in _FLOATS and X.ndim == 2:
+            # check_array would turn a memory map into a plain view of it; keep what it is.
+            validate_data(self, X[:1], reset=reset, dtype=_FLOATS, ensure_all_finite=False)
+            return X
+        return validate_data(
+            self,
+            X,
+            accept_sparse="csr" if accept_sparse else False,
+            reset=reset,
+            dtype=_FLOATS,
+            ensure_all_finite=False,
+            accept_large_sparse=True,
+        )
+
+    def _blocks(self, X: Any, weights: Any = None) -> Blocks:
+        return as_blocks(X, weights, resolve_n_threads(getattr(self, "n_threads", None), type(self).__name__))
+
+    def _callback(self) -> Callback | None:
+        """The user's callback, and the progress line when `verbose`."""
+        shown = stderr_progress(type(self).__name__) if getattr(self, "verbose", False) else None
+        return both(getattr(self, "callback", None), shown)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that `coterie.load` reads.
+
+        Data only, no code: safetensors arrays and a JSON header, written atomically.
+        """
+        _files.save_model(path, self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+
+        return tags
+

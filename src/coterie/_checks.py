@@ -1,0 +1,114 @@
+"""Checks of parameters and rows, made once, before a fit starts."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_array
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What one parameter may be: a test and the words for it."""
+
+    allows: Callable[[Any], bool]
+    words: str
+
+    def __or__(self, other: Rule) -> Rule:
+        return Rule(
+            lambda value: self.allows(value) or other.allows(value), f"{self.words} or {other.words}"
+        )
+
+
+def whole(at_least: int) -> Rule:
+    """A whole number of at least this."""
+
+    def allows(value: Any) -> bool:
+        return (
+            isinstance(value, numbers.Integral)
+            and not isinstance(value, (bool, np.bool_))
+            and int(value) >= at_least
+        )
+
+    return Rule(allows, f"a whole number of at least {at_least}")
+
+
+def real(at_least: float, at_most: float = np.inf) -> Rule:
+    """A finite number in a closed range."""
+
+    def allows(value: Any) -> bool:
+        return (
+            isinstance(value, numbers.Real)
+            and not isinstance(value, (bool, np.bool_))
+            and np.isfinite(float(value))
+            and at_least <= float(value) <= at_most
+        )
+
+    top = "" if at_most == np.inf else f" and at most {at_most:g}"
+    return Rule(allows, f"a number of at least {at_least:g}{top}")
+
+
+def one_of(*choices: str) -> Rule:
+    """One of these words."""
+    quoted = ", ".join(repr(choice) for choice in choices)
+    return Rule(lambda value: isinstance(value, str) and value in choices, f"one of {quoted}")
+
+
+NONE = Rule(lambda value: value is None, "None")
+CALLABLE = Rule(callable, "a callable")
+ARRAY = Rule(
+    lambda value: not isinstance(value, str) and (hasattr(value, "shape") or isinstance(value, (list, tuple))),
+    "an array",
+)
+FLAG = Rule(lambda value: isinstance(value, (bool, np.bool_, numbers.Integral)), "True or False")
+ANY = Rule(lambda value: True, "anything")
+
+
+def check_params(who: str, params: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+    """Refuse a parameter outside its declared range."""
+    for name, rule in rules.items():
+        if not rule.allows(params[name]):
+            raise ValueError(f"{who}: {name}={params[name]!r} was given; use {rule.words}.")
+
+
+def check_enough_rows(who: str, n_clusters: int, n_rows: int) -> None:
+    """Refuse more clusters than rows."""
+    if n_rows < n_clusters:
+        # The first words are scikit-learn's, which tools look for.
+        raise ValueError(
+            f"{who}: n_samples={n_rows} should be >= n_clusters={n_clusters}; "
+            "lower n_clusters or pass more rows."
+        )
+
+
+def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
+    """Weights as float64, one a row, or None where all are equal to one."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Number):
+        weights = np.full(n_rows, float(sample_weight))  # type: ignore[arg-type]
+    else:
+        weights = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+        )
+    if weights.ndim != 1:
+        raise ValueError(
+            f"{who}: Sample weights must be 1D array or scalar, but sample_weight has {weights.ndim} dimensions."
+        )
+    if weights.shape[0] != n_rows:
+        raise ValueError(
+            f"{who}: sample_weight.shape == {weights.shape}, expected {(n_rows,)}; pass one weight a row."
+        )
+    if (weights < 0).any():
+        raise ValueError(
+            f"{who}: sample_weight has negative values (row {int(np.argmax(weights < 0))}); "
+            "use weights of zero or more."
+        )
+    if not weights.any():
+        raise ValueError(f"{who}: all sample weights are zero; give some rows a positive weight.")
+    return np.ascontiguousarray(weights)

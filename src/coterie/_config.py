@@ -1,0 +1,105 @@
+"""Options of the whole package, and what it runs on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+import joblib
+
+from coterie._kernels import available_isas, kernels
+
+_DEFAULTS: dict[str, Any] = {"n_threads": None, "check_invariants": False}
+_options: dict[str, Any] = dict(_DEFAULTS)
+
+
+def set_options(**options: Any) -> None:
+    """Set options for the rest of the process.
+
+    Parameters
+    ----------
+    n_threads : int or None
+        Threads a kernel may use where an estimator's own `n_threads` is None. None: what
+        `COTERIE_NUM_THREADS` says, or every CPU this process may use.
+    check_invariants : bool
+        Verify after every half-step what must always be true (k-means: the sum of squared
+        errors never rises) and name the step that broke it. Slower; for debugging.
+    """
+    for name, value in options.items():
+        if name not in _DEFAULTS:
+            raise ValueError(
+                f"set_options: there is no option {name!r}; the options are {', '.join(_DEFAULTS)}."
+            )
+        if name == "n_threads" and value is not None:
+            value = _check_n_threads("set_options", value)
+        if name == "check_invariants" and not isinstance(value, bool):
+            raise ValueError(f"set_options: check_invariants={value!r}; use True or False.")
+        _options[name] = value
+
+
+def get_options() -> dict[str, Any]:
+    """The options in force."""
+    return dict(_options)
+
+
+@contextmanager
+def options(**changes: Any) -> Iterator[None]:
+    """Set options inside a `with` block only."""
+    before = dict(_options)
+    try:
+        set_options(**changes)
+        yield
+    finally:
+        _options.update(before)
+
+
+def show_config() -> dict[str, Any]:
+    """What coterie runs on: its version, the instruction set in use, and the threads.
+
+    Returns
+    -------
+    dict
+        `version`, `isa` (in use), `isas` (that this machine can run), `vector_bits`,
+        `n_threads` (a kernel gets by default), `n_cpus` (this process may use), `machine`.
+    """
+    return {
+        "version": version("coterie"),
+        "isa": kernels.isa,
+        "isas": available_isas(),
+        "vector_bits": kernels.vector_bytes * 8,
+        "n_threads": resolve_n_threads(None),
+        "n_cpus": joblib.cpu_count(),
+        "machine": platform.machine(),
+    }
+
+
+def _check_n_threads(who: str, value: Any) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < 1:
+        raise ValueError(f"{who}: n_threads={value!r}; use a whole number of at least 1, or None.")
+    return int(value)
+
+
+def resolve_n_threads(n_threads: Any, who: str = "coterie") -> int:
+    """How many threads a kernel gets: the argument, the option, the environment or the CPUs.
+
+    CPUs are those of the process' affinity mask and cgroup quota. `threadpoolctl` limits cap all.
+    """
+    if n_threads is not None:
+        wanted = _check_n_threads(who, n_threads)
+    elif _options["n_threads"] is not None:
+        wanted = int(_options["n_threads"])
+    elif os.environ.get("COTERIE_NUM_THREADS"):
+        text = os.environ["COTERIE_NUM_THREADS"]
+        if not text.isdigit() or int(text) < 1:
+            raise ValueError(
+                f"COTERIE_NUM_THREADS={text!r} in the environment; use a whole number of at least 1."
+            )
+        wanted = int(text)
+    else:
+        wanted = int(joblib.cpu_count())
+    limit = kernels.thread_limit()
+    return min(wanted, limit) if limit > 0 else wanted

@@ -1,0 +1,18 @@
+"""The exceptions of coterie's own; all others are Python's or scikit-learn's."""
+
+__all__ = ["DataError", "FileError", "InvariantError"]
+
+
+class DataError(ValueError):
+    """A table cannot be used as rows to cluster; the message says why and what to try."""
+
+
+class FileError(ValueError):
+    """A model cannot be stored in a file, or a file does not hold a usable model."""
+
+
+class InvariantError(RuntimeError):
+    """Something that must always hold during a fit did not; the message names the step.
+
+    Raised only under ``coterie.set_options(check_invariants=True)``; always a defect of coterie.
+    """
