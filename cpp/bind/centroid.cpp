@@ -79,7 +79,7 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
     std::optional<Table<const double>> before, std::optional<Column<const std::int32_t>> order,
     double scale, Column<const T> shift, Column<const double> step_inverse,
     Column<const double> origin, double weight_step_inverse, Column<std::int32_t> labels,
-    Column<float> upper, Column<float> lower, Column<float> radius, Cube<std::int64_t> sums,
+    Column<float> upper, Table<float> lower, Column<float> radius, Cube<std::int64_t> sums,
     Column<std::int64_t> weight_sums, int n_threads) {
     const Weighted<T> data = as_weighted(rows, weights);
     const std::int64_t n = data.rows.n_rows, d = data.rows.n_cols;
@@ -88,6 +88,7 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
     require_length(labels, n, "labels must have one entry a row");
     require_length(upper, n, "upper must have one entry a row");
     require_length(lower, n, "lower must have one entry a row");
+    require(lower.shape(1) >= 1, "lower must have a column for each group");
     require_length(radius, k, "radius must have one entry a centre");
     if (before) check_centers(rows, *before), require_length(*before, k, "as many centres before");
     if (order) require_length(*order, k, "order must name every centre");
@@ -95,7 +96,7 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
     const BoundedCounts counts = without_gil([&] {
         const Crew crew = crew_of(n_threads);
         Centers<T> packed(centers.data(), k, d, as_frame(scale, shift, d),
-                          order ? order->data() : nullptr);
+                          order ? order->data() : nullptr, lower.shape(1));
         std::optional<CenterMoves> moves;
         if (before) moves = center_moves(packed, before->data(), radius.data(), crew);
         return assign_bounded(data, packed, moves ? &*moves : nullptr, labels.data(),

@@ -1,16 +1,37 @@
 // One extension module per instruction set; every family adds its functions.
 #include <nanobind/nanobind.h>
 
+#include <atomic>
+#include <thread>
+
 #include "coterie/simd.hpp"
 
 namespace nb = nanobind;
 
 namespace coterie::bind {
 void add_centroid(nb::module_& m);
+void add_minibatch(nb::module_& m);
+void add_seeding(nb::module_& m);
+void add_sparse(nb::module_& m);
+}
+
+// threadpoolctl finds these by name in the loaded library; 0 means no limit.
+static std::atomic<int> thread_limit{0};
+extern "C" __attribute__((visibility("default"))) void coterie_set_num_threads(int n) {
+    thread_limit = n;
+}
+extern "C" __attribute__((visibility("default"))) int coterie_get_num_threads() {
+    const int limit = thread_limit;
+    return limit > 0 ? limit : static_cast<int>(std::thread::hardware_concurrency());
 }
 
 NB_MODULE(COTERIE_MODULE, m) {
     m.attr("isa") = COTERIE_ISA;
     m.attr("vector_bytes") = coterie::vector_bytes;
+    m.def("thread_limit", [] { return thread_limit.load(); },
+          "The limit threadpoolctl has set, 0 for none.");
     coterie::bind::add_centroid(m);
+    coterie::bind::add_minibatch(m);
+    coterie::bind::add_seeding(m);
+    coterie::bind::add_sparse(m);
 }

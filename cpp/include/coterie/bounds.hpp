@@ -1,7 +1,9 @@
 // Pruned assignment: two bounds a row prove most labels unchanged without looking at the row.
 //
 // Hamerly (2010) keeps for each row an upper bound on the distance to its own centre and a lower
-// bound on the distance to every other. Two refinements keep the bounds tight at no memory a row:
+// bound on the distance to every other; Yinyang (Ding et al. 2015) keeps a lower bound for each of
+// several groups of centres, so that one restless centre does not void the rest: with one group it
+// is Hamerly's. Two refinements keep the bounds tight at no memory a row:
 // - a cluster's lower bounds sink only by the drift of centres near enough to matter, those within
 //   twice the cluster's radius; all others are held off by their distance to the cluster's centre;
 // - a row that must be looked at again is compared with the panels of those near centres only.
@@ -21,9 +23,10 @@ namespace coterie {
 // How the centres of one pass lie to each other and how they moved since the last.
 struct CenterMoves {
     std::vector<float> own_drift;    // how far each centre moved, at most
-    std::vector<float> other_drift;  // the same for the centres near it
+    std::vector<float> other_drift;  // per cluster and group: the same for the centres near it
     std::vector<float> outside;      // no centre that is not near is closer than this
     std::vector<float> half_gap;     // half the distance to the nearest other centre, at least
+    std::vector<std::int64_t> group_of;
     std::vector<std::uint64_t> near_panels;  // per cluster: bit set of panels with a near centre
     std::int64_t n_words = 0;
 };
@@ -45,11 +48,11 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
     const double scale = static_cast<double>(centers.frame.scale);
     CenterMoves moves;
     moves.own_drift.resize(k);
-    moves.other_drift.resize(k);
+    const std::int64_t n_groups = centers.n_groups;
+    moves.other_drift.assign(k * n_groups, 0.0f);
     moves.outside.resize(k);
     moves.half_gap.resize(k);
-    const auto& sizes = centers.fast.sizes();
-    moves.n_words = (static_cast<std::int64_t>(sizes.size()) + 63) / 64;
+    moves.n_words = (centers.fast.n_panels() + 63) / 64;
     moves.near_panels.assign(k * moves.n_words, 0);
 
     // Centres in lanes, float; their rounding is paid for by `slack` below.
@@ -66,10 +69,13 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
         }
         moves.own_drift[j] = detail::round_up(std::sqrt(sq_drift));
     }
-    std::vector<std::int32_t> panel_of(k);
-    centers.fast.each_id([&](std::int64_t panel, std::int64_t id) {
-        panel_of[id] = static_cast<std::int32_t>(panel);
-    });
+    std::vector<std::int64_t> panel_of(k);
+    moves.group_of.resize(k);
+    centers.fast.each_id([&](std::int64_t panel, std::int64_t id) { panel_of[id] = panel; });
+    for (std::int64_t g = 0; g < n_groups; ++g)
+        for (std::int64_t j = 0; j < k; ++j)
+            if (panel_of[j] >= centers.group(g).begin && panel_of[j] < centers.group(g).end)
+                moves.group_of[j] = g;
 
     const float relative = 1 - static_cast<float>(d + 8) * std::numeric_limits<float>::epsilon();
     const float slack = 2 * std::numeric_limits<float>::epsilon() * centers.fast.max_norm();
@@ -89,21 +95,22 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
             }
             const float near = 2.0001f * (radius[c] + moves.own_drift[c]);
             std::uint64_t* panels = moves.near_panels.data() + c * moves.n_words;
-            float other_drift = 0, outside = std::numeric_limits<float>::infinity(), gap = outside;
+            float* other_drift = moves.other_drift.data() + c * n_groups;
+            float outside = std::numeric_limits<float>::infinity(), gap = outside;
             for (std::int64_t j = 0; j < k; ++j) {
                 if (j == c) continue;
                 const float dist = std::sqrt(dists[j]) * relative - slack;
                 gap = std::min(gap, dist);
                 // Written so that an infinite radius makes every centre near.
                 if (!(dist > near)) {
-                    other_drift = std::max(other_drift, moves.own_drift[j]);
+                    float& drift = other_drift[moves.group_of[j]];
+                    drift = std::max(drift, moves.own_drift[j]);
                     panels[panel_of[j] / 64] |= std::uint64_t{1} << (panel_of[j] % 64);
                 } else {
                     outside = std::min(outside, dist);
                 }
             }
             panels[panel_of[c] / 64] |= std::uint64_t{1} << (panel_of[c] % 64);
-            moves.other_drift[c] = other_drift;
             moves.outside[c] = outside;
             moves.half_gap[c] = gap / 2;
         }
@@ -111,11 +118,11 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
     return moves;
 }
 
-// What a pruned fit remembers between passes; one entry a row, one radius a cluster.
+// What a pruned fit remembers between passes.
 struct Bounds {
-    float* upper;
-    float* lower;
-    float* radius;
+    float* upper;   // a row
+    float* lower;   // a row and group
+    float* radius;  // a cluster
 };
 
 // An upper bound on the distance of a row to a centre, both in the frame.
@@ -174,22 +181,161 @@ private:
     std::vector<float> rows_, norms_;
 };
 
-template <class In>
-struct BoundedWork : AssignWork<In> {
-    std::vector<std::int64_t> survivors;
-    std::vector<std::uint64_t> panels;
-    std::vector<float> radius;
-    std::vector<In> row;
-    std::int64_t n_scanned = 0;
-    BoundedWork(Centers<In>& centers, Weighted<In> data, const SumsOut& out)
-        : AssignWork<In>(centers, data, out), radius(centers.n_centers), row(centers.n_cols) {}
-
-    void note(std::int32_t label, float upper) { radius[label] = std::max(radius[label], upper); }
-};
-
 struct BoundedCounts {
     std::int64_t n_changed = 0;
     std::int64_t n_scanned = 0;
+};
+
+// One thread's part of a bounded pass.
+template <class In>
+class BoundedWork {
+public:
+    BoundedWork(Weighted<In> data, Centers<In>& centers, const CenterMoves* moves,
+                const OwnDistance<In>& own_distance, std::int32_t* labels, Bounds bounds,
+                const SumsOut& out)
+        : mover(data, out, centers.n_centers),
+          radius(centers.n_centers),
+          data_(data),
+          centers_(centers),
+          moves_(moves),
+          own_distance_(own_distance),
+          labels_(labels),
+          bounds_(bounds),
+          finder_(centers, data.rows),
+          row_(centers.n_cols) {}
+
+    void label_rows(std::int64_t begin, std::int64_t end) {
+        rows_.resize(end - begin);
+        std::int64_t n = 0;
+        if (moves_) {
+            n = keep_tight(keep_unproven(begin, end));
+            sort_by_label(n);
+        } else {
+            for (std::int64_t i = begin; i < end; ++i) rows_[n++] = i;
+        }
+        n_scanned += n;
+        const auto wanted = [&](const std::int64_t* ids, int count) { return near(ids, count); };
+        finder_.find(rows_.data(), n, wanted,
+                     [&](std::int64_t i, const Sighting& seen) { settle(i, seen); });
+    }
+
+    Mover<In> mover;
+    std::vector<float> radius;
+    std::int64_t n_scanned = 0;
+
+private:
+    float* lower_of(std::int64_t i) const { return bounds_.lower + i * centers_.n_groups; }
+
+    // Let the bounds follow the centres; the rows whose label they no longer prove go to rows_.
+    std::int64_t keep_unproven(std::int64_t begin, std::int64_t end) {
+        const std::int64_t n_groups = centers_.n_groups;
+        std::int64_t n = 0;
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int32_t c = labels_[i];
+            const float upper = (bounds_.upper[i] + moves_->own_drift[c]) * (1 + 2e-7f);
+            const float far = moves_->outside[c] - upper;
+            const float* drift = moves_->other_drift.data() + c * n_groups;
+            float* lower = lower_of(i);
+            float least = far;
+            for (std::int64_t g = 0; g < n_groups; ++g) {
+                // Rounding of the subtraction is paid for by the factor on the drift.
+                const float sunk = std::min(lower[g] - drift[g] * (1 + 2e-7f), far);
+                lower[g] = sunk - std::abs(sunk) * 2e-7f;
+                least = std::min(least, lower[g]);
+            }
+            bounds_.upper[i] = upper;
+            rows_[n] = i;
+            const bool proven = upper < std::max(least, moves_->half_gap[c]);
+            n += !proven;
+            if (proven) note(c, upper);
+        }
+        return n;
+    }
+
+    // The upper bound may only be loose: look at each row and its own centre.
+    std::int64_t keep_tight(std::int64_t n_loose) {
+        std::int64_t n = 0;
+        for (std::int64_t s = 0; s < n_loose; ++s) {
+            const std::int64_t i = rows_[s];
+            const std::int32_t c = labels_[i];
+            const In* x = contiguous_row(data_.rows, i, row_.data());
+            const float upper = own_distance_.upper(x, c);
+            bounds_.upper[i] = upper;
+            const float* lower = lower_of(i);
+            const float least = *std::min_element(lower, lower + centers_.n_groups);
+            rows_[n] = i;
+            const bool proven = upper < std::max(least, moves_->half_gap[c]);
+            n += !proven;
+            if (proven) note(c, upper);
+        }
+        return n;
+    }
+
+    // Rows of one cluster together, so that a tile shares its near panels.
+    void sort_by_label(std::int64_t n) {
+        starts_.assign(radius.size() + 1, 0);
+        for (std::int64_t s = 0; s < n; ++s) ++starts_[labels_[rows_[s]] + 1];
+        for (std::size_t j = 1; j < starts_.size(); ++j) starts_[j] += starts_[j - 1];
+        sorted_.resize(n);
+        for (std::int64_t s = 0; s < n; ++s) sorted_[starts_[labels_[rows_[s]]]++] = rows_[s];
+        std::copy(sorted_.begin(), sorted_.end(), rows_.begin());
+    }
+
+    // The panels that can hold the nearest centre of some row of a tile; null: all.
+    const std::uint64_t* near(const std::int64_t* ids, int count) {
+        if (!moves_) return nullptr;
+        wanted_.assign(moves_->n_words, 0);
+        for (int r = 0; r < count; ++r) {
+            const std::int32_t c = labels_[ids[r]];
+            const std::uint64_t* panels = moves_->near_panels.data() + c * moves_->n_words;
+            for (std::int64_t w = 0; w < moves_->n_words; ++w) wanted_[w] |= panels[w];
+        }
+        for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
+            if (needs_group(g, ids, count)) continue;
+            const PanelRange range = centers_.group(g);
+            for (std::int64_t i = range.begin; i < range.end; ++i)
+                wanted_[i / 64] &= ~(std::uint64_t{1} << (i % 64));
+        }
+        return wanted_.data();
+    }
+
+    // Whether group g holds some row's own centre, or one that may be nearer.
+    bool needs_group(std::int64_t g, const std::int64_t* ids, int count) const {
+        for (int r = 0; r < count; ++r)
+            if (moves_->group_of[labels_[ids[r]]] == g ||
+                !(bounds_.upper[ids[r]] < lower_of(ids[r])[g]))
+                return true;
+        return false;
+    }
+
+    void settle(std::int64_t i, const Sighting& seen) {
+        const std::int32_t before = labels_[i];
+        const float far = moves_ ? moves_->outside[before] - bounds_.upper[i]
+                                 : std::numeric_limits<float>::infinity();
+        float* lower = lower_of(i);
+        for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
+            if (seen.lane < 0) lower[g] = seen.lower;
+            else if (finder_.looked_at(g)) lower[g] = std::min(finder_.group_lower(g, seen), far);
+        }
+        bounds_.upper[i] = seen.upper;
+        note(seen.label, seen.upper);
+        if (seen.label == before) return;
+        mover.move(i, before, seen.label);
+        labels_[i] = seen.label;
+    }
+
+    void note(std::int32_t label, float upper) { radius[label] = std::max(radius[label], upper); }
+
+    Weighted<In> data_;
+    Centers<In>& centers_;
+    const CenterMoves* moves_;
+    const OwnDistance<In>& own_distance_;
+    std::int32_t* labels_;
+    Bounds bounds_;
+    Finder<In> finder_;
+    std::vector<In> row_;
+    std::vector<std::int64_t> rows_, sorted_, starts_;
+    std::vector<std::uint64_t> wanted_;
 };
 
 // As assign_and_sum, looking only at rows whose bounds do not prove their label. Without `moves`
@@ -198,82 +344,20 @@ template <class In>
 BoundedCounts assign_bounded(Weighted<In> data, Centers<In>& centers, const CenterMoves* moves,
                              std::int32_t* labels, Bounds bounds, const SumsOut& out,
                              const Crew& crew) {
-    const std::int64_t k = centers.n_centers;
-    const Chunks chunks(data.rows.n_rows, k * centers.n_cols / 4);
+    const Chunks chunks(data.rows.n_rows, centers.n_centers * centers.n_cols / 4);
     PerThread<BoundedWork<In>> works(crew.n_threads);
     const OwnDistance<In> own_distance(centers);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        auto& work = works.get(worker, centers, data, out);
-        const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
-        auto& survivors = work.survivors;
-        survivors.resize(end - begin);
-        std::int64_t n = 0;
-        if (!moves) {
-            for (std::int64_t i = begin; i < end; ++i) survivors[n++] = i;
-        } else {
-            for (std::int64_t i = begin; i < end; ++i) {
-                const std::int32_t c = labels[i];
-                const float upper = (bounds.upper[i] + moves->own_drift[c]) * (1 + 2e-7f);
-                const float lower =
-                    std::min(bounds.lower[i] - moves->other_drift[c], moves->outside[c] - upper);
-                bounds.upper[i] = upper;
-                bounds.lower[i] = lower < 0 ? lower : lower * (1 - 2e-7f);
-                survivors[n] = i;
-                const bool proven = upper < std::max(bounds.lower[i], moves->half_gap[c]);
-                n += !proven;
-                if (proven) work.note(c, upper);
-            }
-            // The bound may only be loose: look at the row and its own centre.
-            const std::int64_t n_loose = n;
-            n = 0;
-            for (std::int64_t s = 0; s < n_loose; ++s) {
-                const std::int64_t i = survivors[s];
-                const std::int32_t c = labels[i];
-                const In* x = contiguous_row(data.rows, i, work.row.data());
-                const float upper = own_distance.upper(x, c);
-                bounds.upper[i] = upper;
-                survivors[n] = i;
-                const bool proven = upper < std::max(bounds.lower[i], moves->half_gap[c]);
-                n += !proven;
-                if (proven) work.note(c, upper);
-            }
-            std::sort(survivors.begin(), survivors.begin() + n,
-                      [&](std::int64_t a, std::int64_t b) {
-                          return labels[a] != labels[b] ? labels[a] < labels[b] : a < b;
-                      });
-        }
-        work.n_scanned += n;
-        const auto near_panels = [&](const std::int64_t* row_ids, int count) -> const std::uint64_t* {
-            if (!moves) return nullptr;
-            work.panels.assign(moves->n_words, 0);
-            for (int r = 0; r < count; ++r) {
-                const std::uint64_t* near =
-                    moves->near_panels.data() + labels[row_ids[r]] * moves->n_words;
-                for (std::int64_t w = 0; w < moves->n_words; ++w) work.panels[w] |= near[w];
-            }
-            return work.panels.data();
-        };
-        work.finder.find(
-            survivors.data(), n, near_panels,
-            [&](std::int64_t i, std::int32_t label, auto best, auto second, auto error) {
-                float lower = detail::sqrt_down(second - error);
-                const std::int32_t before = labels[i];
-                if (moves) lower = std::min(lower, moves->outside[before] - bounds.upper[i]);
-                bounds.lower[i] = lower;
-                bounds.upper[i] = detail::sqrt_up(best + error);
-                work.note(label, bounds.upper[i]);
-                if (label == before) return;
-                work.mover.move(i, before, label);
-                labels[i] = label;
-            });
+        works.get(worker, data, centers, moves, own_distance, labels, bounds, out)
+            .label_rows(chunks.begin(chunk), chunks.end(chunk));
     });
     BoundedCounts counts;
-    std::fill_n(bounds.radius, k, 0.0f);
+    std::fill_n(bounds.radius, centers.n_centers, 0.0f);
     works.each([&](BoundedWork<In>& work) {
         work.mover.pour_into(out);
         counts.n_changed += work.mover.n_moved;
         counts.n_scanned += work.n_scanned;
-        for (std::int64_t j = 0; j < k; ++j)
+        for (std::int64_t j = 0; j < centers.n_centers; ++j)
             bounds.radius[j] = std::max(bounds.radius[j], work.radius[j]);
     });
     return counts;

@@ -50,6 +50,7 @@ ColumnStats column_stats(Matrix<const In> rows, const Crew& crew) {
     const std::int64_t n_chunks = (rows.n_rows + size - 1) / size;
     std::vector<ColumnStats> parts(n_chunks, ColumnStats(d));
     crew.run(n_chunks, [&](std::int64_t chunk, int) {
+        constexpr int lanes = Simd<double>::lanes;
         ColumnStats& part = parts[chunk];
         const std::int64_t begin = chunk * size, end = std::min(rows.n_rows, begin + size);
         std::vector<In> buffer(d);
@@ -57,7 +58,16 @@ ColumnStats column_stats(Matrix<const In> rows, const Crew& crew) {
         for (std::int64_t t = 0; t < d; ++t) first[t] = static_cast<double>(rows.at(begin, t));
         for (std::int64_t i = begin; i < end; ++i) {
             const In* x = contiguous_row(rows, i, buffer.data());
-            for (std::int64_t t = 0; t < d; ++t) {
+            std::int64_t t = 0;
+            for (; t + lanes <= d; t += lanes) {
+                const Vec<double> v = load_as_double(x + t);
+                store(part.min.data() + t, vec_min(v, load(part.min.data() + t)));
+                store(part.max.data() + t, vec_max(v, load(part.max.data() + t)));
+                const Vec<double> dev = v - load(first.data() + t);
+                store(sum.data() + t, load(sum.data() + t) + dev);
+                store(sq.data() + t, load(sq.data() + t) + rounded(dev * dev));
+            }
+            for (; t < d; ++t) {
                 const double v = static_cast<double>(x[t]);
                 part.min[t] = v < part.min[t] ? v : part.min[t];
                 part.max[t] = v > part.max[t] ? v : part.max[t];

@@ -22,15 +22,43 @@ inline const In* contiguous_row(Matrix<const In> rows, std::int64_t i, In* buffe
     return buffer;
 }
 
+// In-order load of `lanes` values as doubles.
+template <class In>
+inline Vec<double> load_as_double(const In* from) {
+    if constexpr (std::is_same_v<In, double>) {
+        return load(from);
+    } else {
+        constexpr int lanes = Simd<double>::lanes;
+        typedef In Narrow __attribute__((vector_size(lanes * sizeof(In))));
+        Narrow v;
+        std::memcpy(&v, from, sizeof v);
+        return __builtin_convertvector(v, Vec<double>);
+    }
+}
+
 // Squared distance of a row to one centre times scale^2; both are scaled first, which is exact.
+// Eight strands whatever the vector width: columns t, t + 8, ... are summed apart, then together.
 template <class In>
 inline double direct_sq_dist(const In* x, const double* center, std::int64_t n_cols, double scale) {
-    double sum = 0;
-    for (std::int64_t t = 0; t < n_cols; ++t) {
-        const double diff = rounded(static_cast<double>(x[t]) * scale) - rounded(center[t] * scale);
-        sum += rounded(diff * diff);
+    constexpr int lanes = Simd<double>::lanes;
+    constexpr int n_parts = 8 / lanes;
+    const Vec<double> scales = broadcast(scale);
+    Vec<double> part[n_parts] = {};
+    std::int64_t t = 0;
+    for (; t + 8 <= n_cols; t += 8)
+        for (int i = 0; i < n_parts; ++i) {
+            const Vec<double> diff = load_as_double(x + t + i * lanes) * scales -
+                                     load(center + t + i * lanes) * scales;
+            part[i] += rounded(diff * diff);
+        }
+    double strand[8];
+    for (int i = 0; i < n_parts; ++i) store(strand + i * lanes, part[i]);
+    for (int i = 0; t < n_cols; ++t, ++i) {
+        const double diff = static_cast<double>(x[t]) * scale - center[t] * scale;
+        strand[i] += rounded(diff * diff);
     }
-    return sum;
+    return ((strand[0] + strand[4]) + (strand[2] + strand[6])) +
+           ((strand[1] + strand[5]) + (strand[3] + strand[7]));
 }
 
 // All centres, transposed so that centres sit in lanes.

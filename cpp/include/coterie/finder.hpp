@@ -12,15 +12,27 @@
 
 namespace coterie {
 
+// What is known of a row once its nearest centre is found.
+struct Sighting {
+    std::int32_t label;  // exact
+    float upper;         // its distance is at most this, in the frame's units
+    float lower;         // the distance to any other centre looked at is at least this
+    int lane;            // where in the tile, for Finder::group_lower; -1: in none
+};
+
 namespace detail {
 
-inline float sqrt_up(double sq) {
-    const float root = static_cast<float>(std::sqrt(sq > 0 ? sq : 0));
-    return root * (1 + 3e-7f) + std::numeric_limits<float>::min();
+// Distances from squared ones that may be off by `error`, rounded outwards.
+template <class Real>
+inline float dist_at_most(Real sq_dist, Real error) {
+    const Real sq = sq_dist + error;
+    return static_cast<float>(std::sqrt(sq > 0 ? sq : 0)) * (1 + 3e-7f) +
+           std::numeric_limits<float>::min();
 }
-inline float sqrt_down(double sq) {
-    const float root = static_cast<float>(std::sqrt(sq > 0 ? sq : 0));
-    return root * (1 - 3e-7f);
+template <class Real>
+inline float dist_at_least(Real sq_dist, Real error) {
+    const Real sq = sq_dist - error;
+    return static_cast<float>(std::sqrt(sq > 0 ? sq : 0)) * (1 - 3e-7f);
 }
 
 }  // namespace detail
@@ -29,13 +41,19 @@ inline float sqrt_down(double sq) {
 template <class In>
 class Centers {
 public:
+    // Panels follow `order` (null: by index) and are looked at in `n_groups` groups.
     Centers(const double* centers, std::int64_t n_centers, std::int64_t n_cols, Frame<In> frame,
-            const std::int32_t* order = nullptr)
+            const std::int32_t* order = nullptr, std::int64_t n_groups = 1)
         : frame(frame),
           n_centers(n_centers),
           n_cols(n_cols),
+          n_groups(n_groups),
           values(centers),
           fast(centers, n_cols, frame, order, n_centers) {}
+
+    PanelRange group(std::int64_t g) const {
+        return {fast.n_panels() * g / n_groups, fast.n_panels() * (g + 1) / n_groups};
+    }
 
     const Panels<double>& wide() {
         std::call_once(wide_once_, [&] { wide_ = Panels<double>(values, n_cols, frame, nullptr, n_centers); });
@@ -49,7 +67,7 @@ public:
     }
 
     const Frame<In> frame;
-    const std::int64_t n_centers, n_cols;
+    const std::int64_t n_centers, n_cols, n_groups;
     const double* const values;  // row-major, original units
     const Panels<float> fast;
 
@@ -67,10 +85,11 @@ public:
         : centers_(centers),
           rows_(rows),
           fast_tile_(rows.n_cols * tile_rows<float>),
+          groups_(centers.n_groups),
+          looked_at_(centers.n_groups),
           row_(rows.n_cols) {}
 
-    // visit(row, label, sq_dist, second_sq_dist, error) for each row, in no particular order: the
-    // label is exact, the squared distances (frame's units) are within `error`.
+    // visit(row, sighting) for each row, in no particular order.
     // wanted(row_ids, count) tells the panels that can hold a tile's nearest centres, null for all.
     template <class Wanted, class Visit>
     void find(const std::int64_t* row_ids, std::int64_t count, const Wanted& wanted,
@@ -92,26 +111,57 @@ public:
         find(row_ids, count, [](const std::int64_t*, int) { return nullptr; }, visit);
     }
 
+    // Whether any panel of group g was looked at for the row just visited (of lane >= 0).
+    bool looked_at(std::int64_t g) const { return looked_at_[g]; }
+
+    // A lower bound on its distance to the centres of group g that were, but for its own.
+    float group_lower(std::int64_t g, const Sighting& seen) const {
+        const Nearest<float>& group = groups_[g];
+        const int r = seen.lane;
+        const float value = group.label[r] == seen.label ? group.second[r] : group.best[r];
+        return detail::dist_at_least(value + sq_norms_[r], error_[r]);
+    }
+
 private:
     // Most rows fail the certificate in float32: go straight to float64. No label depends on it.
     bool skip_fast() const { return n_tried_ >= 512 && n_doubtful_ > n_tried_ / 2; }
     bool skip_wide() const { return n_settled_ >= 512 && n_direct_ > n_settled_ / 2; }
+
+    static bool any_wanted(PanelRange range, const std::uint64_t* wanted) {
+        if (!wanted) return true;
+        for (std::int64_t i = range.begin; i < range.end; ++i)
+            if (wanted[i / 64] >> (i % 64) & 1) return true;
+        return false;
+    }
 
     template <class Visit>
     void find_fast(const std::int64_t* row_ids, int count, const std::uint64_t* wanted,
                    const Visit& visit) {
         load_tile<In, float>(rows_, centers_.frame, row_ids, count, fast_tile_.data(), sq_norms_);
         fast_.clear();
-        scan(fast_tile_.data(), centers_.fast, wanted, fast_);
+        for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
+            const PanelRange range = centers_.group(g);
+            looked_at_[g] = any_wanted(range, wanted);
+            if (!looked_at_[g]) continue;
+            groups_[g].clear();
+            scan(fast_tile_.data(), centers_.fast, range, wanted, groups_[g]);
+            fast_.merge(groups_[g]);
+        }
         n_tried_ += count;
-        for (int r = 0; r < count; ++r) {
+        // Whole tiles at a time, so that the square roots are vectors.
+        alignas(64) float gap[tile_rows<float>], upper[tile_rows<float>], lower[tile_rows<float>];
+        for (int r = 0; r < tile_rows<float>; ++r) {
             const float error =
                 margin(rows_.n_cols, std::sqrt(sq_norms_[r]), centers_.fast.max_norm());
+            error_[r] = error;
+            gap[r] = fast_.second[r] - fast_.best[r] - error;
+            upper[r] = detail::dist_at_most(fast_.best[r] + sq_norms_[r], error);
+            lower[r] = detail::dist_at_least(fast_.second[r] + sq_norms_[r], error);
+        }
+        for (int r = 0; r < count; ++r) {
             // Written so that a NaN or infinity also counts as doubtful.
-            if (fast_.second[r] - fast_.best[r] > error) {
-                const float best = fast_.best[r] + sq_norms_[r];
-                const float second = fast_.second[r] + sq_norms_[r];
-                visit(row_ids[r], static_cast<std::int32_t>(fast_.label[r]), best, second, error);
+            if (gap[r] > 0) {
+                visit(row_ids[r], Sighting{fast_.label[r], upper[r], lower[r], r});
             } else {
                 doubtful_.push_back(row_ids[r]);
                 ++n_doubtful_;
@@ -136,15 +186,17 @@ private:
             load_tile<In, double>(rows_, centers_.frame, row_ids, here, wide_tile_.data(),
                                   wide_sq_norms_);
             wide_.clear();
-            scan(wide_tile_.data(), wide, nullptr, wide_);
+            scan(wide_tile_.data(), wide, {0, wide.n_panels()}, nullptr, wide_);
             n_settled_ += here;
             for (int r = 0; r < here; ++r) {
                 const double error =
                     margin(rows_.n_cols, std::sqrt(wide_sq_norms_[r]), wide.max_norm());
                 if (wide_.second[r] - wide_.best[r] > error) {
-                    visit(row_ids[r], static_cast<std::int32_t>(wide_.label[r]),
-                          wide_.best[r] + wide_sq_norms_[r], wide_.second[r] + wide_sq_norms_[r],
-                          error);
+                    visit(row_ids[r],
+                          Sighting{static_cast<std::int32_t>(wide_.label[r]),
+                                   detail::dist_at_most(wide_.best[r] + wide_sq_norms_[r], error),
+                                   detail::dist_at_least(wide_.second[r] + wide_sq_norms_[r], error),
+                                   -1});
                 } else {
                     find_direct(row_ids[r], visit);
                     ++n_direct_;
@@ -158,7 +210,8 @@ private:
     void find_direct(std::int64_t row_id, const Visit& visit) {
         const auto found = centers_.direct().nearest(contiguous_row(rows_, row_id, row_.data()));
         const double error = 1e-15 * (rows_.n_cols + 4) * found.second;
-        visit(row_id, found.label, found.best, found.second, error);
+        visit(row_id, Sighting{found.label, detail::dist_at_most(found.best, error),
+                               detail::dist_at_least(found.second, error), -1});
     }
 
     Centers<In>& centers_;
@@ -169,6 +222,9 @@ private:
     std::vector<std::int64_t> doubtful_;
     alignas(64) float sq_norms_[tile_rows<float>];
     alignas(64) double wide_sq_norms_[tile_rows<double>];
+    alignas(64) float error_[tile_rows<float>];
+    std::vector<Nearest<float>> groups_;
+    std::vector<char> looked_at_;
     Nearest<float> fast_;
     Nearest<double> wide_;
     std::int64_t n_tried_ = 0, n_doubtful_ = 0, n_settled_ = 0, n_direct_ = 0;

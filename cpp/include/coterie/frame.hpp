@@ -24,13 +24,13 @@ struct Frame {
 //
 // With u the unit roundoff, the accumulation of d products onto |c|^2 errs by at most
 // (d + 1) u (|c| + |x|)^2, the rounding of x' and c' by 2 u (|c| + |x|)^2; two values are compared
-// and one more u pays for this formula's own rounding. The doubled bound for double also covers
-// the rounding of the direct form, which is what a row falls back to.
+// and one more u pays for this formula's own rounding. The larger factor for double also covers the
+// d roundings in |c|^2 itself and those of the direct form, which is what a row falls back to.
 template <class Real>
 inline Real margin(std::int64_t n_cols, Real norm, Real max_center_norm) {
     constexpr Real unit = std::numeric_limits<Real>::epsilon() / 2;
     const Real reach = norm + max_center_norm;
-    const Real factor = sizeof(Real) == 8 ? 4 : 2;
+    const Real factor = sizeof(Real) == 8 ? 8 : 2;
     return factor * static_cast<Real>(n_cols + 4) * unit * reach * reach;
 }
 

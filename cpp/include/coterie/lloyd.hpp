@@ -97,10 +97,10 @@ std::int64_t assign_and_sum(Weighted<In> data, Centers<In>& centers, std::int32_
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
             work.row_ids.push_back(i);
         work.finder.find(work.row_ids.data(), static_cast<std::int64_t>(work.row_ids.size()),
-                         [&](std::int64_t i, std::int32_t label, auto, auto, auto) {
-                             if (label == labels[i]) return;
-                             work.mover.move(i, labels[i], label);
-                             labels[i] = label;
+                         [&](std::int64_t i, const Sighting& seen) {
+                             if (seen.label == labels[i]) return;
+                             work.mover.move(i, labels[i], seen.label);
+                             labels[i] = seen.label;
                          });
     });
     std::int64_t n_changed = 0;
@@ -121,7 +121,7 @@ void assign(Matrix<const In> rows, Centers<In>& centers, std::int32_t* labels, c
         std::vector<std::int64_t> row_ids;
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) row_ids.push_back(i);
         finder.find(row_ids.data(), static_cast<std::int64_t>(row_ids.size()),
-                    [&](std::int64_t i, std::int32_t label, auto, auto, auto) { labels[i] = label; });
+                    [&](std::int64_t i, const Sighting& seen) { labels[i] = seen.label; });
     });
 }
 

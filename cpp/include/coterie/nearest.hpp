@@ -36,6 +36,7 @@ public:
             const std::int64_t last = n_ids * (panel + 1) / n_panels;
             const int size = static_cast<int>(last - first);
             sizes_.push_back(size);
+            starts_.push_back(to - data_.data());
             for (int p = 0; p < size; ++p) {
                 const std::int64_t id = ids ? ids[first + p] : first + p;
                 double sq_norm = 0;
@@ -58,28 +59,31 @@ public:
     std::int64_t n_cols() const { return n_cols_; }
     std::int64_t n_centers() const { return n_centers_; }
     Real max_norm() const { return max_norm_; }
-    const std::vector<int>& sizes() const { return sizes_; }
-    const Real* data() const { return data_.data(); }
+    int size(std::int64_t i) const { return sizes_[i]; }
+
+    std::int64_t n_panels() const { return static_cast<std::int64_t>(sizes_.size()); }
+    const Real* panel(std::int64_t i) const { return data_.data() + starts_[i]; }
 
     // visit(panel, id) for every centre.
     template <class Visit>
     void each_id(const Visit& visit) const {
-        const Real* panel = data_.data();
-        for (std::size_t i = 0; i < sizes_.size(); ++i) {
+        for (std::int64_t i = 0; i < n_panels(); ++i)
             for (int p = 0; p < sizes_[i]; ++p)
-                visit(static_cast<std::int64_t>(i),
-                      static_cast<std::int64_t>(
-                          std::bit_cast<typename Simd<Real>::Int>(panel[sizes_[i] + p])));
-            panel += sizes_[i] * (n_cols_ + 2);
-        }
+                visit(i, static_cast<std::int64_t>(
+                             std::bit_cast<typename Simd<Real>::Int>(panel(i)[sizes_[i] + p])));
     }
 
 private:
     std::vector<Real> data_;  // per panel: |c|^2 [size], ids [size], -2c [n_cols][size]
     std::vector<int> sizes_;
+    std::vector<std::int64_t> starts_;
     std::int64_t n_cols_ = 0;
     std::int64_t n_centers_ = 0;
     Real max_norm_ = 0;
+};
+
+struct PanelRange {
+    std::int64_t begin, end;
 };
 
 // The two smallest |c|^2 - 2 x.c of each row of a tile, and whose the smallest is.
@@ -93,6 +97,17 @@ struct Nearest {
         for (int r = 0; r < tile_rows<Real>; ++r) {
             best[r] = second[r] = std::numeric_limits<Real>::max();
             label[r] = 0;
+        }
+    }
+
+    // The two nearest of both.
+    void merge(const Nearest& other) {
+        for (int r = 0; r < tile_rows<Real>; ++r) {
+            const Real farther = best[r] < other.best[r] ? other.best[r] : best[r];
+            const Real seconds = second[r] < other.second[r] ? second[r] : other.second[r];
+            label[r] = other.best[r] < best[r] ? other.label[r] : label[r];
+            best[r] = other.best[r] < best[r] ? other.best[r] : best[r];
+            second[r] = farther < seconds ? farther : seconds;
         }
     }
 };
@@ -149,33 +164,28 @@ inline void scan_panel_of(int n, const Real* tile, const Real* panel, std::int64
 }
 
 template <class Real, int fixed_cols>
-void scan_panels(const Real* tile, const Panels<Real>& panels, const std::uint64_t* wanted,
-                 Nearest<Real>& nearest) {
-    const Real* panel = panels.data();
-    const std::int64_t d = panels.n_cols();
-    std::size_t i = 0;
-    for (const int size : panels.sizes()) {
+void scan_panels(const Real* tile, const Panels<Real>& panels, PanelRange range,
+                 const std::uint64_t* wanted, Nearest<Real>& nearest) {
+    for (std::int64_t i = range.begin; i < range.end; ++i)
         if (!wanted || wanted[i / 64] >> (i % 64) & 1)
-            scan_panel_of<Real, fixed_cols>(size, tile, panel, d, nearest);
-        panel += size * (d + 2);
-        ++i;
-    }
+            scan_panel_of<Real, fixed_cols>(panels.size(i), tile, panels.panel(i), panels.n_cols(),
+                                            nearest);
 }
 
 }  // namespace detail
 
-// Lower `nearest` to the two nearest of what it holds and the centres of the `wanted` panels
-// (a bit each; null: all).
+// Lower `nearest` to the two nearest of what it holds and the centres of the panels in `range`
+// that are `wanted` (a bit each; null: all).
 template <class Real>
-void scan(const Real* tile, const Panels<Real>& panels, const std::uint64_t* wanted,
-          Nearest<Real>& nearest) {
+void scan(const Real* tile, const Panels<Real>& panels, PanelRange range,
+          const std::uint64_t* wanted, Nearest<Real>& nearest) {
     switch (panels.n_cols()) {
-        case 1: return detail::scan_panels<Real, 1>(tile, panels, wanted, nearest);
-        case 2: return detail::scan_panels<Real, 2>(tile, panels, wanted, nearest);
-        case 3: return detail::scan_panels<Real, 3>(tile, panels, wanted, nearest);
-        case 4: return detail::scan_panels<Real, 4>(tile, panels, wanted, nearest);
-        case 8: return detail::scan_panels<Real, 8>(tile, panels, wanted, nearest);
-        default: return detail::scan_panels<Real, 0>(tile, panels, wanted, nearest);
+        case 1: return detail::scan_panels<Real, 1>(tile, panels, range, wanted, nearest);
+        case 2: return detail::scan_panels<Real, 2>(tile, panels, range, wanted, nearest);
+        case 3: return detail::scan_panels<Real, 3>(tile, panels, range, wanted, nearest);
+        case 4: return detail::scan_panels<Real, 4>(tile, panels, range, wanted, nearest);
+        case 8: return detail::scan_panels<Real, 8>(tile, panels, range, wanted, nearest);
+        default: return detail::scan_panels<Real, 0>(tile, panels, range, wanted, nearest);
     }
 }
 

@@ -50,16 +50,17 @@ public:
     void add(const In* x, std::int32_t label, std::int64_t sign) {
         weights_[label] += sign * as_int(grid_.weight_step_inverse);
         if (grid_.limbs > 1) return add_limbs(x, 1.0, label, sign);
-        std::int64_t* sum = values_.data() + label * n_cols_;
+        const std::int64_t d = n_cols_;  // local: the sums could alias the member
+        std::int64_t* __restrict sum = values_.data() + label * d;
         const double* inverse = grid_.step_inverse;
         const double* origin = grid_.origin;
         // x * inverse is exact, so contracting it changes nothing; subtracting the origin before the
         // magic number is added keeps offsets of any size out of the integer part.
         if (sign > 0) {
-            for (std::int64_t t = 0; t < n_cols_; ++t)
+            for (std::int64_t t = 0; t < d; ++t)
                 sum[t] += as_int(x[t] * inverse[t] - origin[t]);
         } else {
-            for (std::int64_t t = 0; t < n_cols_; ++t)
+            for (std::int64_t t = 0; t < d; ++t)
                 sum[t] -= as_int(x[t] * inverse[t] - origin[t]);
         }
     }
@@ -69,10 +70,11 @@ public:
         weights_[label] += sign * static_cast<std::int64_t>(
                                       std::nearbyint(weight * grid_.weight_step_inverse));
         if (grid_.limbs > 1) return add_limbs(x, weight, label, sign);
-        std::int64_t* sum = values_.data() + label * n_cols_;
+        const std::int64_t d = n_cols_;
+        std::int64_t* __restrict sum = values_.data() + label * d;
         weigh(x, weight);
-        for (std::int64_t t = 0; t < n_cols_; ++t)
-            sum[t] += sign * as_int(buffer_[t]);
+        const double* weighed = buffer_.data();
+        for (std::int64_t t = 0; t < d; ++t) sum[t] += sign * as_int(weighed[t]);
     }
 
     // Add these sums to arrays of the same shape and forget them.

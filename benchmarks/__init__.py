@@ -1,0 +1,1 @@
+"""Compare coterie with the best peers in one run: `python -m benchmarks --help`."""

@@ -1,0 +1,23 @@
+"""Know every workload by its family and its name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import centroid
+from ._harness import Workload
+
+FAMILIES: dict[str, Sequence[Workload]] = {"centroid": centroid.WORKLOADS}
+
+
+def all_workloads() -> list[Workload]:
+    """Every workload, family by family."""
+    return [workload for workloads in FAMILIES.values() for workload in workloads]
+
+
+def find_workload(name: str) -> Workload:
+    """Look a workload up by its name."""
+    known = {workload.name: workload for workload in all_workloads()}
+    if name not in known:
+        raise LookupError(f"No workload is called {name!r}; there are: {', '.join(known)}.")
+    return known[name]

@@ -1,0 +1,49 @@
+"""The contenders by name, and how each is held to its threads and instruction set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._harness import N_THREADS, Contender, Prepare
+from ._machine import isa
+
+# The OpenBLAS inside faiss's wheel is old and takes newer AVX-512 processors for ones without;
+# told better, it is three times as fast. Without AVX-512 it would run an illegal instruction.
+FAISS_ENVIRONMENT = {"OPENBLAS_CORETYPE": "SkylakeX"} if isa() == "x86-64-v4" else {}
+
+
+def coterie(prepare: Prepare) -> Contender:
+    """Ours."""
+    return Contender("coterie", "coterie", "coterie", prepare)
+
+
+def sklearn(prepare: Prepare) -> Contender:
+    """scikit-learn."""
+    return Contender("sklearn", "sklearn", "scikit-learn", prepare)
+
+
+def sklearnex(prepare: Prepare) -> Contender:
+    """scikit-learn-intelex; import it by `import_sklearnex_cluster`."""
+    return Contender("sklearnex", "sklearnex", "scikit-learn-intelex", prepare)
+
+
+def faiss(prepare: Prepare) -> Contender:
+    """faiss-cpu; import it by `import_faiss`."""
+    return Contender("faiss", "faiss", "faiss-cpu", prepare, FAISS_ENVIRONMENT)
+
+
+def import_sklearnex_cluster() -> Any:
+    """Import scikit-learn-intelex's clusterers, held to N_THREADS."""
+    import daal4py
+    from sklearnex import cluster
+
+    daal4py.daalinit(N_THREADS)
+    return cluster
+
+
+def import_faiss() -> Any:
+    """Import faiss, held to N_THREADS."""
+    import faiss
+
+    faiss.omp_set_num_threads(N_THREADS)
+    return faiss

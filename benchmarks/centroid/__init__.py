@@ -1,0 +1,7 @@
+"""Workloads of the centroid family."""
+
+from __future__ import annotations
+
+from . import bench_lloyd, bench_minibatch, bench_seeding
+
+WORKLOADS = [*bench_lloyd.WORKLOADS, *bench_seeding.WORKLOADS, *bench_minibatch.WORKLOADS]

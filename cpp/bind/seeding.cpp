@@ -1,0 +1,110 @@
+// Bindings of the seedings: covering rows with seeds and drawing the next ones.
+#include "coterie/seeding.hpp"
+
+#include "convert.hpp"
+
+namespace coterie::bind {
+namespace {
+
+Seeds as_seeds(const Table<const double>& seeds, std::int64_t n_cols) {
+    require(seeds.shape(0) > 0 && static_cast<std::int64_t>(seeds.shape(1)) == n_cols,
+            "seeds must have the columns of the rows");
+    return {seeds.data(), static_cast<std::int64_t>(seeds.shape(0))};
+}
+
+Cover as_cover(const Column<double>& closest, const Column<std::int32_t>& nearest,
+               const Column<double>& totals, std::int64_t n_rows, std::int64_t n_cols) {
+    require_length(closest, n_rows, "closest must have one entry a row");
+    require_length(nearest, n_rows, "nearest must have one entry a row");
+    require_length(totals, seeding_chunks(n_rows, n_cols).count(),
+                   "totals must have one entry a chunk");
+    return {closest.data(), nearest.data(), totals.data()};
+}
+
+template <class T>
+void add_seeds_to(Rows<T> rows, Weights weights, double scale, Table<const double> seeds,
+                  std::int64_t n_old, Column<double> closest, Column<std::int32_t> nearest,
+                  Column<double> totals, int n_threads) {
+    const Weighted<T> data = as_weighted(rows, weights);
+    const Seeds all = as_seeds(seeds, data.rows.n_cols);
+    require(0 <= n_old && n_old <= all.count, "n_old must be at most the number of seeds");
+    const Cover cover = as_cover(closest, nearest, totals, data.rows.n_rows, data.rows.n_cols);
+    without_gil([&] { add_seeds(data, scale, all, n_old, cover, crew_of(n_threads)); });
+}
+
+template <class T>
+void measure_gains_of(Rows<T> rows, Weights weights, double scale, Table<const double> seeds,
+                      Table<const double> candidates, Column<const double> closest,
+                      Column<const std::int32_t> nearest, Column<std::uint8_t> hints,
+                      Column<double> gains, int n_threads) {
+    const Weighted<T> data = as_weighted(rows, weights);
+    const Seeds old = as_seeds(seeds, data.rows.n_cols);
+    const Seeds tried = as_seeds(candidates, data.rows.n_cols);
+    require_length(closest, data.rows.n_rows, "closest must have one entry a row");
+    require_length(nearest, data.rows.n_rows, "nearest must have one entry a row");
+    require_length(hints, data.rows.n_rows, "hints must have one entry a row");
+    require_length(gains, tried.count, "gains must have one entry a candidate");
+    without_gil([&] {
+        measure_gains(data, scale, old, tried, closest.data(), nearest.data(), hints.data(),
+                      gains.data(), crew_of(n_threads));
+    });
+}
+
+template <class T>
+void add_measured_seed_to(Rows<T> rows, Weights weights, double scale, Table<const double> seeds,
+                          std::int64_t candidate, Column<const std::uint8_t> hints,
+                          Column<double> closest, Column<std::int32_t> nearest,
+                          Column<double> totals, int n_threads) {
+    const Weighted<T> data = as_weighted(rows, weights);
+    const Seeds all = as_seeds(seeds, data.rows.n_cols);
+    require_length(hints, data.rows.n_rows, "hints must have one entry a row");
+    const Cover cover = as_cover(closest, nearest, totals, data.rows.n_rows, data.rows.n_cols);
+    without_gil([&] {
+        add_measured_seed(data, scale, all, candidate, hints.data(), cover, crew_of(n_threads));
+    });
+}
+
+void draw_rows(Weights weights, Column<const double> closest, Column<const double> totals,
+               std::int64_t n_cols, Column<const double> targets, Column<std::int64_t> row_ids) {
+    const auto n_rows = static_cast<std::int64_t>(closest.shape(0));
+    const Chunks chunks = seeding_chunks(n_rows, n_cols);
+    if (weights) require_length(*weights, n_rows, "weights must have one entry a row");
+    require_length(totals, chunks.count(), "totals must have one entry a chunk");
+    require_length(row_ids, targets.shape(0), "row_ids must have one entry a target");
+    const double* row_weights = weights ? weights->data() : nullptr;
+    for (std::size_t j = 0; j < targets.shape(0); ++j)
+        row_ids.data()[j] =
+            draw_row(chunks, row_weights, closest.data(), totals.data(), targets.data()[j]);
+}
+
+template <class T>
+void add_for(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("add_seeds", &add_seeds_to<T>, "rows"_a.noconvert(), "weights"_a.none(), "scale"_a,
+          "seeds"_a.noconvert(), "n_old"_a, "closest"_a.noconvert(), "nearest"_a.noconvert(),
+          "totals"_a.noconvert(), "n_threads"_a);
+    m.def("measure_gains", &measure_gains_of<T>, "rows"_a.noconvert(), "weights"_a.none(),
+          "scale"_a, "seeds"_a.noconvert(), "candidates"_a.noconvert(), "closest"_a.noconvert(),
+          "nearest"_a.noconvert(), "hints"_a.noconvert(), "gains"_a.noconvert(), "n_threads"_a);
+    m.def("add_measured_seed", &add_measured_seed_to<T>, "rows"_a.noconvert(), "weights"_a.none(),
+          "scale"_a, "seeds"_a.noconvert(), "candidate"_a, "hints"_a.noconvert(),
+          "closest"_a.noconvert(), "nearest"_a.noconvert(), "totals"_a.noconvert(), "n_threads"_a);
+}
+
+}  // namespace
+
+void add_seeding(nb::module_& m) {
+    using namespace nb::literals;
+    add_for<float>(m);
+    add_for<double>(m);
+    m.def(
+        "n_seeding_chunks",
+        [](std::int64_t n_rows, std::int64_t n_cols) {
+            return seeding_chunks(n_rows, n_cols).count();
+        },
+        "n_rows"_a, "n_cols"_a, "How many chunk totals a cover of so many rows keeps.");
+    m.def("draw_rows", &draw_rows, "weights"_a.none(), "closest"_a.noconvert(),
+          "totals"_a.noconvert(), "n_cols"_a, "targets"_a.noconvert(), "row_ids"_a.noconvert());
+}
+
+}  // namespace coterie::bind

@@ -1,0 +1,146 @@
+// Bindings of the centroid family on compressed sparse rows: the functions of centroid.cpp, with
+// the rows given as the three arrays of a CSR matrix.
+#include "coterie/sparse.hpp"
+
+#include "convert.hpp"
+
+namespace coterie::bind {
+namespace {
+
+template <class T, class Index>
+Csr<T, Index> as_csr(const Column<const T>& values, const Column<const Index>& columns,
+                     const Column<const Index>& starts, std::int64_t n_cols) {
+    require(starts.shape(0) > 0, "starts must have one entry a row and one at the end");
+    const auto n_rows = static_cast<std::int64_t>(starts.shape(0)) - 1;
+    const auto n_values = static_cast<std::int64_t>(values.shape(0));
+    require_length(columns, n_values, "columns must have one entry a value");
+    require(starts(0) >= 0 && starts(n_rows) <= n_values, "starts must lie within the values");
+    return {values.data(), columns.data(), starts.data(), n_rows, n_cols};
+}
+
+template <class T, class Index>
+WeightedCsr<T, Index> as_weighted(const Csr<T, Index>& rows, const Weights& weights) {
+    if (weights) require_length(*weights, rows.n_rows, "weights must have one entry a row");
+    return {rows, weights ? weights->data() : nullptr};
+}
+
+void require_centers(const Table<const double>& centers) {
+    require(centers.shape(0) > 0, "centers must have at least one row");
+}
+
+template <class T, class Index>
+std::int64_t column_stats_csr(Column<const T> values, Column<const Index> columns,
+                              Column<const Index> starts, std::int64_t n_cols, Table<double> out,
+                              int n_threads) {
+    const Csr<T, Index> rows = as_csr(values, columns, starts, n_cols);
+    require(out.shape(0) == 4 && static_cast<std::int64_t>(out.shape(1)) == n_cols,
+            "out must have four rows and n_cols columns");
+    const ColumnStats stats = without_gil([&] { return column_stats(rows, crew_of(n_threads)); });
+    double* to = out.data();
+    for (const auto* from : {&stats.min, &stats.max, &stats.mean, &stats.sq_dev})
+        to = std::copy(from->begin(), from->end(), to);
+    return stats.n_rows;
+}
+
+template <class T, class Index>
+std::int64_t assign_and_sum_csr(Column<const T> values, Column<const Index> columns,
+                                Column<const Index> starts, Weights weights,
+                                Table<const double> centers, double scale,
+                                Column<const double> step_inverse, Column<const double> origin,
+                                double weight_step_inverse, Column<std::int32_t> labels,
+                                Cube<std::int64_t> sums, Column<std::int64_t> weight_sums,
+                                int n_threads) {
+    const auto k = static_cast<std::int64_t>(centers.shape(0));
+    const auto d = static_cast<std::int64_t>(centers.shape(1));
+    const auto data = as_weighted(as_csr(values, columns, starts, d), weights);
+    require_centers(centers);
+    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    require_length(step_inverse, d, "step_inverse must have one entry a column");
+    require_length(origin, d, "origin must have one entry a column");
+    require_length(weight_sums, k, "weight sums must have one entry a centre");
+    require(static_cast<std::int64_t>(sums.shape(1)) == k &&
+                static_cast<std::int64_t>(sums.shape(2)) == d,
+            "sums must have the shape of the centers");
+    const Grid grid{step_inverse.data(), origin.data(), static_cast<int>(sums.shape(0)),
+                    weight_step_inverse};
+    return without_gil([&] {
+        SparseCenters packed(centers.data(), k, d, scale);
+        return assign_and_sum(data, packed, labels.data(), {grid, sums.data(), weight_sums.data()},
+                              crew_of(n_threads));
+    });
+}
+
+template <class T, class Index>
+void assign_csr(Column<const T> values, Column<const Index> columns, Column<const Index> starts,
+                Table<const double> centers, double scale, Column<std::int32_t> labels,
+                int n_threads) {
+    const auto rows = as_csr(values, columns, starts, centers.shape(1));
+    require_centers(centers);
+    require_length(labels, rows.n_rows, "labels must have one entry a row");
+    without_gil([&] {
+        SparseCenters packed(centers.data(), centers.shape(0), rows.n_cols, scale);
+        assign(rows, packed, labels.data(), crew_of(n_threads));
+    });
+}
+
+template <class T, class Index>
+double sum_sq_dists_csr(Column<const T> values, Column<const Index> columns,
+                        Column<const Index> starts, Weights weights, Table<const double> centers,
+                        double scale, Column<const std::int32_t> labels,
+                        std::optional<Column<double>> sq_dists, int n_threads) {
+    const auto data = as_weighted(as_csr(values, columns, starts, centers.shape(1)), weights);
+    require_centers(centers);
+    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    if (sq_dists) require_length(*sq_dists, data.rows.n_rows, "sq_dists must have one entry a row");
+    return without_gil([&] {
+        return sum_sq_dists(data, centers.data(), labels.data(), scale,
+                            sq_dists ? sq_dists->data() : nullptr, crew_of(n_threads));
+    });
+}
+
+template <class T, class Index>
+void all_dists_csr(Column<const T> values, Column<const Index> columns, Column<const Index> starts,
+                   Table<const double> centers, double scale, Table<T> dists, int n_threads) {
+    const auto rows = as_csr(values, columns, starts, centers.shape(1));
+    require_centers(centers);
+    require(static_cast<std::int64_t>(dists.shape(0)) == rows.n_rows &&
+                dists.shape(1) == centers.shape(0),
+            "dists must have a row for each row and a column for each centre");
+    without_gil([&] {
+        all_dists(rows, centers.data(), centers.shape(0), scale, dists.data(), crew_of(n_threads));
+    });
+}
+
+template <class T, class Index>
+void add_for(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("column_stats_csr", &column_stats_csr<T, Index>, "values"_a.noconvert(),
+          "columns"_a.noconvert(), "starts"_a.noconvert(), "n_cols"_a, "out"_a.noconvert(),
+          "n_threads"_a);
+    m.def("assign_and_sum_csr", &assign_and_sum_csr<T, Index>, "values"_a.noconvert(),
+          "columns"_a.noconvert(), "starts"_a.noconvert(), "weights"_a.none(),
+          "centers"_a.noconvert(), "scale"_a, "step_inverse"_a.noconvert(), "origin"_a.noconvert(),
+          "weight_step_inverse"_a, "labels"_a.noconvert(), "sums"_a.noconvert(),
+          "weight_sums"_a.noconvert(), "n_threads"_a);
+    m.def("assign_csr", &assign_csr<T, Index>, "values"_a.noconvert(), "columns"_a.noconvert(),
+          "starts"_a.noconvert(), "centers"_a.noconvert(), "scale"_a, "labels"_a.noconvert(),
+          "n_threads"_a);
+    m.def("sum_sq_dists_csr", &sum_sq_dists_csr<T, Index>, "values"_a.noconvert(),
+          "columns"_a.noconvert(), "starts"_a.noconvert(), "weights"_a.none(),
+          "centers"_a.noconvert(), "scale"_a, "labels"_a.noconvert(), "sq_dists"_a.none(),
+          "n_threads"_a);
+    m.def("all_dists_csr", &all_dists_csr<T, Index>, "values"_a.noconvert(),
+          "columns"_a.noconvert(), "starts"_a.noconvert(), "centers"_a.noconvert(), "scale"_a,
+          "dists"_a.noconvert(), "n_threads"_a);
+}
+
+}  // namespace
+
+void add_sparse(nb::module_& m) {
+    add_for<float, std::int32_t>(m);
+    add_for<float, std::int64_t>(m);
+    add_for<double, std::int32_t>(m);
+    add_for<double, std::int64_t>(m);
+}
+
+}  // namespace coterie::bind
