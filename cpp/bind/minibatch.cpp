@@ -28,9 +28,8 @@ struct Steps {
         require_length(sq_moves, row_ids.shape(0), "sq_moves must have one entry a step");
         if (weights) require_length(*weights, n_rows, "weights must have one entry a row");
         const std::int64_t* ids = row_ids.data();
-        const bool inside = std::all_of(ids, ids + row_ids.size(), [&](std::int64_t id) {
-            return 0 <= id && id < n_rows;
-        });
+        const bool inside = std::all_of(ids, ids + row_ids.size(),
+                                        [&](std::int64_t id) { return 0 <= id && id < n_rows; });
         require(inside, "row_ids must lie within the rows");
     }
 
@@ -44,8 +43,8 @@ struct Steps {
                             forget,
                             low_ratio,
                             check_rows};
-        StepState state{centers.data(), counts.data(),
-                        static_cast<std::int64_t>(centers.shape(0)), rows_since_check};
+        StepState state{centers.data(), counts.data(), static_cast<std::int64_t>(centers.shape(0)),
+                        rows_since_check};
         const std::int64_t n_done = minibatch_steps(
             batches, plan, state, {inertias.data(), sq_moves.data()}, crew_of(n_threads));
         return {n_done, state.rows_since_check};
@@ -54,10 +53,10 @@ struct Steps {
 
 template <class T>
 auto minibatch_rows(Rows<T> rows, double scale, Column<const T> shift, Weights weights,
-                    Table<const std::int64_t> row_ids, Table<double> centers,
-                    Column<double> counts, double forget, double low_ratio,
-                    std::int64_t check_rows, std::int64_t rows_since_check,
-                    Column<double> inertias, Column<double> sq_moves, int n_threads) {
+                    Table<const std::int64_t> row_ids, Table<double> centers, Column<double> counts,
+                    double forget, double low_ratio, std::int64_t check_rows,
+                    std::int64_t rows_since_check, Column<double> inertias, Column<double> sq_moves,
+                    int n_threads) {
     const Matrix<const T> x = as_matrix(rows);
     const Frame<T> frame = as_frame(scale, shift, x.n_cols);
     Steps steps{weights,    row_ids,          centers,  counts,   forget,   low_ratio,

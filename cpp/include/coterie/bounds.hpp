@@ -22,10 +22,13 @@ namespace coterie {
 
 // How the centres of one pass lie to each other and how they moved since the last.
 struct CenterMoves {
-    std::vector<float> own_drift;    // how far each centre moved, at most
-    std::vector<float> other_drift;  // per cluster and group: the same for the centres near it
-    std::vector<float> outside;      // no centre that is not near is closer than this
-    std::vector<float> half_gap;     // half the distance to the nearest other centre, at least
+    struct Cluster {
+        float own_drift;  // how far the centre moved, at most
+        float outside;    // no centre that is not near is closer to it than this
+        float half_gap;   // half the distance to the nearest other centre, at least
+    };
+    std::vector<Cluster> cluster;
+    std::vector<float> other_drift;  // per cluster and group: the drift of the centres near it
     std::vector<std::int64_t> group_of;
     std::vector<std::uint64_t> near_panels;  // per cluster: bit set of panels with a near centre
     std::int64_t n_words = 0;
@@ -47,11 +50,9 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
     const std::int64_t k = centers.n_centers, d = centers.n_cols;
     const double scale = static_cast<double>(centers.frame.scale);
     CenterMoves moves;
-    moves.own_drift.resize(k);
+    moves.cluster.resize(k);
     const std::int64_t n_groups = centers.n_groups;
     moves.other_drift.assign(k * n_groups, 0.0f);
-    moves.outside.resize(k);
-    moves.half_gap.resize(k);
     moves.n_words = (centers.fast.n_panels() + 63) / 64;
     moves.near_panels.assign(k * moves.n_words, 0);
 
@@ -67,7 +68,7 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
             columns[(j / lanes * d + t) * lanes + j % lanes] = static_cast<float>(
                 now * scale - static_cast<double>(centers.frame.shift[t]));
         }
-        moves.own_drift[j] = detail::round_up(std::sqrt(sq_drift));
+        moves.cluster[j].own_drift = detail::round_up(std::sqrt(sq_drift));
     }
     std::vector<std::int64_t> panel_of(k);
     moves.group_of.resize(k);
@@ -93,7 +94,7 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
                 }
                 store(dists.data() + first, sum);
             }
-            const float near = 2.0001f * (radius[c] + moves.own_drift[c]);
+            const float near = 2.0001f * (radius[c] + moves.cluster[c].own_drift);
             std::uint64_t* panels = moves.near_panels.data() + c * moves.n_words;
             float* other_drift = moves.other_drift.data() + c * n_groups;
             float outside = std::numeric_limits<float>::infinity(), gap = outside;
@@ -104,15 +105,15 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
                 // Written so that an infinite radius makes every centre near.
                 if (!(dist > near)) {
                     float& drift = other_drift[moves.group_of[j]];
-                    drift = std::max(drift, moves.own_drift[j]);
+                    drift = std::max(drift, moves.cluster[j].own_drift);
                     panels[panel_of[j] / 64] |= std::uint64_t{1} << (panel_of[j] % 64);
                 } else {
                     outside = std::min(outside, dist);
                 }
             }
             panels[panel_of[c] / 64] |= std::uint64_t{1} << (panel_of[c] % 64);
-            moves.outside[c] = outside;
-            moves.half_gap[c] = gap / 2;
+            moves.cluster[c].outside = outside;
+            moves.cluster[c].half_gap = gap / 2;
         }
     });
     return moves;
@@ -232,8 +233,9 @@ private:
         std::int64_t n = 0;
         for (std::int64_t i = begin; i < end; ++i) {
             const std::int32_t c = labels_[i];
-            const float upper = (bounds_.upper[i] + moves_->own_drift[c]) * (1 + 2e-7f);
-            const float far = moves_->outside[c] - upper;
+            const CenterMoves::Cluster& moved = moves_->cluster[c];
+            const float upper = (bounds_.upper[i] + moved.own_drift) * (1 + 2e-7f);
+            const float far = moved.outside - upper;
             const float* drift = moves_->other_drift.data() + c * n_groups;
             float* lower = lower_of(i);
             float least = far;
@@ -245,7 +247,7 @@ private:
             }
             bounds_.upper[i] = upper;
             rows_[n] = i;
-            const bool proven = upper < std::max(least, moves_->half_gap[c]);
+            const bool proven = upper < std::max(least, moved.half_gap);
             n += !proven;
             if (proven) note(c, upper);
         }
@@ -264,7 +266,7 @@ private:
             const float* lower = lower_of(i);
             const float least = *std::min_element(lower, lower + centers_.n_groups);
             rows_[n] = i;
-            const bool proven = upper < std::max(least, moves_->half_gap[c]);
+            const bool proven = upper < std::max(least, moves_->cluster[c].half_gap);
             n += !proven;
             if (proven) note(c, upper);
         }
@@ -310,7 +312,7 @@ private:
 
     void settle(std::int64_t i, const Sighting& seen) {
         const std::int32_t before = labels_[i];
-        const float far = moves_ ? moves_->outside[before] - bounds_.upper[i]
+        const float far = moves_ ? moves_->cluster[before].outside - bounds_.upper[i]
                                  : std::numeric_limits<float>::infinity();
         float* lower = lower_of(i);
         for (std::int64_t g = 0; g < centers_.n_groups; ++g) {

@@ -85,30 +85,74 @@ public:
         : centers_(centers),
           rows_(rows),
           fast_tile_(rows.n_cols * tile_rows<float>),
+          row_(rows.n_cols),
           groups_(centers.n_groups),
-          looked_at_(centers.n_groups),
-          row_(rows.n_cols) {}
+          looked_at_(centers.n_groups) {}
 
     // visit(row, sighting) for each row, in no particular order.
     // wanted(row_ids, count) tells the panels that can hold a tile's nearest centres, null for all.
     template <class Wanted, class Visit>
     void find(const std::int64_t* row_ids, std::int64_t count, const Wanted& wanted,
               const Visit& visit) {
-        constexpr int width = tile_rows<float>;
+        start_afresh();
         for (std::int64_t first = 0; first < count; first += width) {
             const int here = static_cast<int>(std::min<std::int64_t>(width, count - first));
+            const std::int64_t* ids = row_ids + first;
             if (skip_fast()) {
-                for (int r = 0; r < here; ++r) doubtful_.push_back(row_ids[first + r]);
+                doubtful_.insert(doubtful_.end(), ids, ids + here);
             } else {
-                find_fast(row_ids + first, here, wanted(row_ids + first, here), visit);
+                scan_tile(ids, here, wanted(ids, here));
+                // Whole tiles at a time, so that the square roots are vectors.
+                alignas(64) float upper[width], lower[width];
+                for (int r = 0; r < width; ++r) {
+                    upper[r] = detail::dist_at_most(fast_.best[r] + sq_norms_[r], error_[r]);
+                    lower[r] = detail::dist_at_least(fast_.second[r] + sq_norms_[r], error_[r]);
+                }
+                for (int r = 0; r < here; ++r) {
+                    if (certain(r)) visit(ids[r], Sighting{fast_.label[r], upper[r], lower[r], r});
+                    else doubt(ids[r]);
+                }
             }
             if (doubtful_.size() >= 256) settle(visit);
         }
         settle(visit);
     }
+
     template <class Visit>
     void find(const std::int64_t* row_ids, std::int64_t count, const Visit& visit) {
         find(row_ids, count, [](const std::int64_t*, int) { return nullptr; }, visit);
+    }
+
+    // change(row, label) for each row of [begin, end) whose nearest centre is not labels[row].
+    template <class Change>
+    void find_changed(std::int64_t begin, std::int64_t end, const std::int32_t* labels,
+                      const Change& change) {
+        start_afresh();
+        const auto visit = [&](std::int64_t i, const Sighting& seen) {
+            if (seen.label != labels[i]) change(i, seen.label);
+        };
+        std::int64_t ids[width];
+        for (std::int64_t first = begin; first < end; first += width) {
+            const int here = static_cast<int>(std::min<std::int64_t>(width, end - first));
+            for (int r = 0; r < width; ++r) ids[r] = first + r;
+            if (skip_fast()) {
+                doubtful_.insert(doubtful_.end(), ids, ids + here);
+            } else {
+                scan_tile(ids, here, nullptr);
+                // Late in a fit most tiles stay as they are: see that in a few vector operations.
+                int n_restless = 0;
+                if (here == width)
+                    for (int r = 0; r < width; ++r)
+                        n_restless += !(gap_[r] > 0) | (fast_.label[r] != labels[first + r]);
+                if (here == width && n_restless == 0) continue;
+                for (int r = 0; r < here; ++r) {
+                    if (!certain(r)) doubt(ids[r]);
+                    else if (fast_.label[r] != labels[ids[r]]) change(ids[r], fast_.label[r]);
+                }
+            }
+            if (doubtful_.size() >= 256) settle(visit);
+        }
+        settle(visit);
     }
 
     // Whether any panel of group g was looked at for the row just visited (of lane >= 0).
@@ -116,16 +160,28 @@ public:
 
     // A lower bound on its distance to the centres of group g that were, but for its own.
     float group_lower(std::int64_t g, const Sighting& seen) const {
-        const Nearest<float>& group = groups_[g];
+        const Nearest<float>& group = centers_.n_groups == 1 ? fast_ : groups_[g];
         const int r = seen.lane;
         const float value = group.label[r] == seen.label ? group.second[r] : group.best[r];
         return detail::dist_at_least(value + sq_norms_[r], error_[r]);
     }
 
 private:
-    // Most rows fail the certificate in float32: go straight to float64. No label depends on it.
-    bool skip_fast() const { return n_tried_ >= 512 && n_doubtful_ > n_tried_ / 2; }
-    bool skip_wide() const { return n_settled_ >= 512 && n_direct_ > n_settled_ / 2; }
+    static constexpr int width = tile_rows<float>;
+
+    // Where most rows fail the certificate in float32, go straight to float64, and from there to
+    // the direct form. No label depends on it; counted per call, so that no bound depends on which
+    // thread took which rows.
+    void start_afresh() { n_tried_ = n_doubtful_ = n_settled_ = n_direct_ = 0; }
+    bool skip_fast() const { return n_tried_ >= 64 && n_doubtful_ > n_tried_ / 2; }
+    bool skip_wide() const { return n_settled_ >= 64 && n_direct_ > n_settled_ / 2; }
+
+    // Written so that a NaN or infinity is not certain.
+    bool certain(int r) const { return gap_[r] > 0; }
+    void doubt(std::int64_t row_id) {
+        doubtful_.push_back(row_id);
+        ++n_doubtful_;
+    }
 
     static bool any_wanted(PanelRange range, const std::uint64_t* wanted) {
         if (!wanted) return true;
@@ -134,44 +190,33 @@ private:
         return false;
     }
 
-    template <class Visit>
-    void find_fast(const std::int64_t* row_ids, int count, const std::uint64_t* wanted,
-                   const Visit& visit) {
+    void scan_tile(const std::int64_t* row_ids, int count, const std::uint64_t* wanted) {
         load_tile<In, float>(rows_, centers_.frame, row_ids, count, fast_tile_.data(), sq_norms_);
         fast_.clear();
-        for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
-            const PanelRange range = centers_.group(g);
-            looked_at_[g] = any_wanted(range, wanted);
-            if (!looked_at_[g]) continue;
-            groups_[g].clear();
-            scan(fast_tile_.data(), centers_.fast, range, wanted, groups_[g]);
-            fast_.merge(groups_[g]);
+        if (centers_.n_groups == 1) {
+            looked_at_[0] = true;
+            scan(fast_tile_.data(), centers_.fast, {0, centers_.fast.n_panels()}, wanted, fast_);
+        } else {
+            for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
+                const PanelRange range = centers_.group(g);
+                looked_at_[g] = any_wanted(range, wanted);
+                if (!looked_at_[g]) continue;
+                groups_[g].clear();
+                scan(fast_tile_.data(), centers_.fast, range, wanted, groups_[g]);
+                fast_.merge(groups_[g]);
+            }
         }
         n_tried_ += count;
-        // Whole tiles at a time, so that the square roots are vectors.
-        alignas(64) float gap[tile_rows<float>], upper[tile_rows<float>], lower[tile_rows<float>];
-        for (int r = 0; r < tile_rows<float>; ++r) {
-            const float error =
-                margin(rows_.n_cols, std::sqrt(sq_norms_[r]), centers_.fast.max_norm());
-            error_[r] = error;
-            gap[r] = fast_.second[r] - fast_.best[r] - error;
-            upper[r] = detail::dist_at_most(fast_.best[r] + sq_norms_[r], error);
-            lower[r] = detail::dist_at_least(fast_.second[r] + sq_norms_[r], error);
-        }
-        for (int r = 0; r < count; ++r) {
-            // Written so that a NaN or infinity also counts as doubtful.
-            if (gap[r] > 0) {
-                visit(row_ids[r], Sighting{fast_.label[r], upper[r], lower[r], r});
-            } else {
-                doubtful_.push_back(row_ids[r]);
-                ++n_doubtful_;
-            }
+        const float max_norm = centers_.fast.max_norm();
+        for (int r = 0; r < width; ++r) {
+            error_[r] = margin(rows_.n_cols, std::sqrt(sq_norms_[r]), max_norm);
+            gap_[r] = fast_.second[r] - fast_.best[r] - error_[r];
         }
     }
 
     template <class Visit>
     void settle(const Visit& visit) {
-        constexpr int width = tile_rows<double>;
+        constexpr int width = tile_rows<double>;  // narrower than the fast tile
         if (doubtful_.empty()) return;
         const auto n = static_cast<std::int64_t>(doubtful_.size());
         for (std::int64_t first = 0; first < n; first += width) {
@@ -223,6 +268,7 @@ private:
     alignas(64) float sq_norms_[tile_rows<float>];
     alignas(64) double wide_sq_norms_[tile_rows<double>];
     alignas(64) float error_[tile_rows<float>];
+    alignas(64) float gap_[tile_rows<float>];
     std::vector<Nearest<float>> groups_;
     std::vector<char> looked_at_;
     Nearest<float> fast_;

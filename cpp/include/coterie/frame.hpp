@@ -150,8 +150,10 @@ void load_tile(Matrix<const In> rows, const Frame<In>& frame, const std::int64_t
     std::int64_t col = 0;
     if constexpr (std::is_same_v<In, Real>) {
         const Vec<Real> scale = broadcast(static_cast<Real>(frame.scale));
-        const bool adjacent_rows = rows.row_stride == 1 && count == width &&
-                                   row_ids[width - 1] - row_ids[0] == width - 1;
+        // Ids may come in any order (a bounded pass sorts them by cluster): each must be looked at.
+        bool adjacent_rows = rows.row_stride == 1 && count == width;
+        for (int r = 1; r < width && adjacent_rows; ++r)
+            adjacent_rows = row_ids[r] == row_ids[0] + r;
         Vec<Real> norm[2] = {};
         const auto put = [&](std::int64_t c, int half, Vec<Real> v) {
             v = v * scale - broadcast(frame.shift[c]);

@@ -79,7 +79,6 @@ template <class In>
 struct AssignWork {
     Finder<In> finder;
     Mover<In> mover;
-    std::vector<std::int64_t> row_ids;
     AssignWork(Centers<In>& centers, Weighted<In> data, const SumsOut& out)
         : finder(centers, data.rows), mover(data, out, centers.n_centers) {}
 };
@@ -93,15 +92,11 @@ std::int64_t assign_and_sum(Weighted<In> data, Centers<In>& centers, std::int32_
     PerThread<AssignWork<In>> works(crew.n_threads);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
         auto& work = works.get(worker, centers, data, out);
-        work.row_ids.clear();
-        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
-            work.row_ids.push_back(i);
-        work.finder.find(work.row_ids.data(), static_cast<std::int64_t>(work.row_ids.size()),
-                         [&](std::int64_t i, const Sighting& seen) {
-                             if (seen.label == labels[i]) return;
-                             work.mover.move(i, labels[i], seen.label);
-                             labels[i] = seen.label;
-                         });
+        work.finder.find_changed(chunks.begin(chunk), chunks.end(chunk), labels,
+                                 [&](std::int64_t i, std::int32_t label) {
+                                     work.mover.move(i, labels[i], label);
+                                     labels[i] = label;
+                                 });
     });
     std::int64_t n_changed = 0;
     works.each([&](AssignWork<In>& work) {
@@ -118,10 +113,10 @@ void assign(Matrix<const In> rows, Centers<In>& centers, std::int32_t* labels, c
     PerThread<Finder<In>> works(crew.n_threads);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
         auto& finder = works.get(worker, centers, rows);
-        std::vector<std::int64_t> row_ids;
-        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) row_ids.push_back(i);
-        finder.find(row_ids.data(), static_cast<std::int64_t>(row_ids.size()),
-                    [&](std::int64_t i, const Sighting& seen) { labels[i] = seen.label; });
+        const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
+        std::fill(labels + begin, labels + end, -1);
+        finder.find_changed(begin, end, labels,
+                            [&](std::int64_t i, std::int32_t label) { labels[i] = label; });
     });
 }
 

@@ -67,6 +67,12 @@ private:
         ~Dismissal() { gang.dismissed_.store(true, std::memory_order_release); }
     };
 
+    // A chunk that throws is done as well: the pool hands the exception to the caller in the end.
+    struct Done {
+        std::atomic<std::uint32_t>& n_open;
+        ~Done() { n_open.fetch_sub(1, std::memory_order_release); }
+    };
+
     void help(int worker) {
         for (int tries = 0; !dismissed_.load(std::memory_order_acquire); ++tries) {
             if (take(worker)) tries = 0;
@@ -81,8 +87,8 @@ private:
             if (static_cast<std::uint32_t>(seen) == 0) return false;
         } while (!tickets_.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
                                                  std::memory_order_acquire));
+        const Done when_left{n_open_};
         (*body_)(static_cast<std::uint32_t>(seen) - 1, worker);
-        n_open_.fetch_sub(1, std::memory_order_release);
         return true;
     }
 
@@ -131,23 +137,28 @@ public:
         packed.emplace(centers, n_centers, rows_.n_cols, frame_);
     }
 
-    // Label the rows row_ids[begin..end); `next_ids` (may be null) will be asked for next.
-    void label(Packed& packed, const std::int64_t* row_ids, const std::int64_t* next_ids,
+    // Label rows [begin, end) of the batch `row_ids`; after it, up to `all_ids_end`, come those
+    // that will be asked for next.
+    void label(Packed& packed, const std::int64_t* row_ids, const std::int64_t* all_ids_end,
                std::int64_t begin, std::int64_t end, std::int32_t* labels) {
-        for (std::int64_t i = begin; i < end; ++i) copy(row_ids[i], buffer_.data() + i * n_cols());
-        const auto fetch_ahead = [&](const std::int64_t* positions, int count) -> const std::uint64_t* {
-            if (next_ids)
-                for (int r = 0; r < count; ++r) prefetch(next_ids[positions[r]]);
-            return nullptr;  // every panel is wanted
-        };
+        constexpr std::int64_t some = 64;
         Finder<In> finder(packed, batch_);
-        finder.find(positions_.data() + begin, end - begin, fetch_ahead,
-                    [&](std::int64_t i, const Sighting& seen) { labels[i] = seen.label; });
+        for (std::int64_t first = begin; first < end; first += some) {
+            const std::int64_t last = std::min(first + some, end);
+            for (std::int64_t i = first; i < last; ++i)
+                copy(row_ids[i], buffer_.data() + i * n_cols());
+            // A few rows ahead, so that memory works while the kernel does.
+            const std::int64_t ahead = std::min(last + some, all_ids_end - row_ids);
+            for (std::int64_t i = last; i < ahead; ++i) prefetch(row_ids[i]);
+            finder.find(positions_.data() + first, last - first,
+                        [&](std::int64_t i, const Sighting& seen) { labels[i] = seen.label; });
+        }
     }
 
-    // How one thread reads the rows of the batch that was labelled last.
+    // How one thread reads rows of the batch that was labelled last, so many at a time.
     class Reader {
     public:
+        static constexpr int most_rows = 16;
         explicit Reader(const DenseBatches& batches) : batches_(batches) {}
         const In* row(const std::int64_t*, std::int64_t position) {
             return batches_.batch_.row(position);
@@ -198,6 +209,7 @@ public:
 
     class Reader {
     public:
+        static constexpr int most_rows = 1;
         explicit Reader(const SparseBatches& batches) : dense_(batches.rows_) {}
         const In* row(const std::int64_t* row_ids, std::int64_t position) {
             return dense_.read(row_ids[position]);
@@ -254,23 +266,18 @@ public:
     }
 
     template <class In>
-    void add(const In* x, double weight, const double* center) {
-        constexpr int lanes = Simd<double>::lanes;
+    void add(const In* const* rows, const double* weights, int count, const double* center) {
         const auto d = static_cast<std::int64_t>(sum_.size());
-        const Vec<double> weights = broadcast(weight);
         std::int64_t t = 0;
-        for (; t + lanes <= d; t += lanes) {
-            const Vec<double> diff = load_as_double(x + t) - load(center + t);
-            const Vec<double> weighed = rounded(weights * diff);
-            store(sum_.data() + t, load(sum_.data() + t) + weighed);
-            store(sq_.data() + t, load(sq_.data() + t) + rounded(weighed * diff));
-        }
-        for (; t < d; ++t) {
-            const double diff = static_cast<double>(x[t]) - center[t];
-            const double weighed = rounded(weight * diff);
-            sum_[t] += weighed;
-            sq_[t] += rounded(weighed * diff);
-        }
+        for (; t + 4 * lanes <= d; t += 4 * lanes) add_columns<4>(rows, weights, count, center, t);
+        for (; t + lanes <= d; t += lanes) add_columns<1>(rows, weights, count, center, t);
+        for (; t < d; ++t)
+            for (int r = 0; r < count; ++r) {
+                const double diff = static_cast<double>(rows[r][t]) - center[t];
+                const double weighed = rounded(weights[r] * diff);
+                sum_[t] += weighed;
+                sq_[t] += rounded(weighed * diff);
+            }
     }
 
     double sq_sum() const {
@@ -291,6 +298,36 @@ public:
     }
 
 private:
+    static constexpr int lanes = Simd<double>::lanes;
+
+    // Columns [t, t + n * lanes), with the sums in registers.
+    template <int n, class In>
+    void add_columns(const In* const* rows, const double* weights, int count, const double* center,
+                     std::int64_t t) {
+        Vec<double> c[n], sum[n], sq[n];
+#pragma GCC unroll 4
+        for (int i = 0; i < n; ++i) {
+            c[i] = load(center + t + i * lanes);
+            sum[i] = load(sum_.data() + t + i * lanes);
+            sq[i] = load(sq_.data() + t + i * lanes);
+        }
+        for (int r = 0; r < count; ++r) {
+            const Vec<double> weight = broadcast(weights[r]);
+#pragma GCC unroll 4
+            for (int i = 0; i < n; ++i) {
+                const Vec<double> diff = load_as_double(rows[r] + t + i * lanes) - c[i];
+                const Vec<double> weighed = rounded(weight * diff);
+                sum[i] += weighed;
+                sq[i] += rounded(weighed * diff);
+            }
+        }
+#pragma GCC unroll 4
+        for (int i = 0; i < n; ++i) {
+            store(sum_.data() + t + i * lanes, sum[i]);
+            store(sq_.data() + t + i * lanes, sq[i]);
+        }
+    }
+
     std::vector<double> sum_, sq_;
 };
 
@@ -337,27 +374,33 @@ std::int64_t minibatch_steps(Batches& batches, const StepPlan& plan, StepState& 
     std::int64_t n_done = 0;
 
     const std::int64_t* row_ids = plan.row_ids;
-    const std::int64_t* next_ids = nullptr;
+    const std::int64_t* all_ids_end = row_ids + plan.n_steps * size;
     const Gang::Body label_chunk = [&](std::int64_t chunk, int) {
         const std::int64_t begin = chunk * chunk_rows;
-        batches.label(*packed, row_ids, next_ids, begin, std::min(size, begin + chunk_rows),
+        batches.label(*packed, row_ids, all_ids_end, begin, std::min(size, begin + chunk_rows),
                       labels.data());
     };
     const auto move_center = [&](std::int64_t j, int worker) {
-        inertias[j] = sq_moves[j] = 0;
+        constexpr int most_rows = Reader::most_rows;
+        const typename Batches::Value* rows[most_rows];
+        double weights[most_rows];
         double weight = 0;
+        inertias[j] = sq_moves[j] = 0;
         detail::CenterSums& sum = sums[worker];
         sum.clear();
-        for (std::int64_t m = members.starts[j]; m < members.starts[j + 1]; ++m) {
-            const std::int64_t position = members.positions[m];
-            const double w = plan.weights ? plan.weights[row_ids[position]] : 1.0;
-            weight += w;
-            sum.add(readers[worker].row(row_ids, position), w, state.centers + j * d);
+        for (std::int64_t m = members.starts[j]; m < members.starts[j + 1];) {
+            int count = 0;
+            for (; count < most_rows && m < members.starts[j + 1]; ++count, ++m) {
+                const std::int64_t position = members.positions[m];
+                rows[count] = readers[worker].row(row_ids, position);
+                weights[count] = plan.weights ? plan.weights[row_ids[position]] : 1.0;
+                weight += weights[count];
+            }
+            sum.add(rows, weights, count, state.centers + j * d);
         }
         if (weight <= 0) return;
         state.counts[j] += weight;
-        const double rate =
-            (1 + plan.forget) / (state.counts[j] + rounded(plan.forget * weight));
+        const double rate = (1 + plan.forget) / (state.counts[j] + rounded(plan.forget * weight));
         inertias[j] = sum.sq_sum();
         sq_moves[j] = sum.move(state.centers + j * d, rate);
     };
@@ -369,14 +412,15 @@ std::int64_t minibatch_steps(Batches& batches, const StepPlan& plan, StepState& 
         return std::minmax_element(state.counts, state.counts + k);
     };
 
-    Gang::together(crew, [&](Gang& gang) {
+    const std::int64_t n_useful = std::max(n_chunks, n_groups);
+    const Crew few{static_cast<int>(std::min<std::int64_t>(crew.n_threads, n_useful)), crew.poll};
+    Gang::together(few, [&](Gang& gang) {
         while (n_done < plan.n_steps) {
             state.rows_since_check += size;
-            const bool check = *lightest_and_heaviest().first <= 0 ||
-                               state.rows_since_check >= plan.check_rows;
+            const bool check =
+                *lightest_and_heaviest().first <= 0 || state.rows_since_check >= plan.check_rows;
             if (check) state.rows_since_check = 0;
             row_ids = plan.row_ids + n_done * size;
-            next_ids = n_done + 1 < plan.n_steps ? row_ids + size : nullptr;
             batches.pack(state.centers, k, packed);
             gang.round(static_cast<std::uint32_t>(n_chunks), label_chunk);
             members.sort(labels.data());

@@ -110,7 +110,7 @@ inline Vec<Real> quick_sq_dists(const Real* const* row, std::int64_t col_stride,
         }
     Vec<Real> rest = {};
     for (; t < n_cols; ++t) {
-        Vec<Real> x;
+        Vec<Real> x = {};
 #pragma GCC unroll 16
         for (int r = 0; r < lanes; ++r) x[r] = row[r][t * col_stride];
         const Vec<Real> diff = x * scales - broadcast(seed[t]);
@@ -187,15 +187,28 @@ public:
                 survivors[count] = i;
                 count += survives[i];
             }
-            for (std::int32_t first = 0; first < count; first += lanes)
+            for (std::int32_t first = 0; first < count; first += lanes) {
+                for (std::int32_t r = first + ahead; r < std::min(count, first + ahead + lanes);
+                     ++r)
+                    prefetch(rows_.row(begin + survivors[r]));
                 each_nearer_of(begin, survivors + first, std::min(lanes, count - first), closest,
                                buffer.data(), visit);
+            }
         }
     }
 
 private:
     static constexpr int lanes = Simd<In>::lanes;
     static constexpr std::int32_t screened = 512;  // rows at a time
+    static constexpr std::int32_t ahead = 32;      // rows between a prefetch and its use
+
+    // Surviving rows lie scattered, where the processor does not foresee the next one; once begun,
+    // a long row is read in order.
+    void prefetch(const In* row) const {
+        const auto n_bytes = std::min<std::int64_t>(256, rows_.n_cols * sizeof(In));
+        for (std::int64_t at = 0; at < n_bytes; at += 64)
+            __builtin_prefetch(reinterpret_cast<const char*>(row) + at);
+    }
 
     template <class Visit>
     void each_nearer_of(std::int64_t begin, const std::int32_t* survivors, int count,
@@ -206,7 +219,7 @@ private:
         constexpr double unit = std::numeric_limits<In>::epsilon();
         const double inflate = 1 + 2 * unit * static_cast<double>(d + 8);
         const In* row[lanes];
-        Vec<In> threshold;
+        Vec<In> threshold = {};
         for (int r = 0; r < lanes; ++r) {
             const std::int64_t i = begin + survivors[std::min(r, count - 1)];
             row[r] = rows_.row(i);

@@ -1,0 +1,51 @@
+"""Standardising columns: mean 0 and standard deviation 1 each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.data.tables import Table
+from coterie.errors import DataError
+
+Scaling = dict[str, npt.NDArray[np.float64]]
+
+#: Rows handled in one go.
+_BATCH = 1 << 18
+
+
+def column_scaling(table: Table) -> Scaling:
+    """Mean and population standard deviation of each column; 1 for a constant column."""
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.utils import gen_batches
+
+    scaler = StandardScaler()
+    with np.errstate(all="ignore"):  # an overflow shows in the result
+        for batch in gen_batches(len(table.values), _BATCH):
+            scaler.partial_fit(table.values[batch])
+    for name, mean, variance in zip(table.names, scaler.mean_, scaler.var_, strict=True):
+        if not (np.isfinite(mean) and np.isfinite(variance)):
+            raise DataError(
+                f"column {name!r} has values too large to be squared, so it has no standard "
+                f"deviation; divide it, or use --no-scale."
+            )
+    return {"mean": scaler.mean_, "scale": scaler.scale_}
+
+
+def standardized(values: npt.NDArray[Any], scaling: Scaling | None) -> npt.NDArray[Any]:
+    """``(values - mean) / scale`` in the precision of `values`; without a scaling, the values."""
+    if scaling is None:
+        return values
+    from sklearn.utils import gen_batches
+
+    scaled = np.empty(values.shape, dtype=values.dtype)
+    for batch in gen_batches(len(values), _BATCH):
+        scaled[batch] = (values[batch] - scaling["mean"]) / scaling["scale"]
+    return scaled
+
+
+def in_own_units(rows: npt.NDArray[Any], scaling: Scaling | None) -> npt.NDArray[Any]:
+    """The inverse of `standardized`."""
+    return rows if scaling is None else rows * scaling["scale"] + scaling["mean"]

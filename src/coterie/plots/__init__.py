@@ -1,0 +1,6 @@
+"""Figures drawn from results: labels, centres, histories. Needs `coterie[plot]`."""
+
+from coterie.plots.descent import descent
+from coterie.plots.scatter import scatter
+
+__all__ = ["descent", "scatter"]
