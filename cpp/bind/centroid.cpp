@@ -79,16 +79,16 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
     std::optional<Table<const double>> before, std::optional<Column<const std::int32_t>> order,
     double scale, Column<const T> shift, Column<const double> step_inverse,
     Column<const double> origin, double weight_step_inverse, Column<std::int32_t> labels,
-    Column<float> upper, Table<float> lower, Column<float> radius, Cube<std::int64_t> sums,
-    Column<std::int64_t> weight_sums, int n_threads) {
+    Column<float> upper, Table<float> lower, Column<float> radius, bool fresh_radius,
+    Cube<std::int64_t> sums, Column<std::int64_t> weight_sums, int n_threads) {
     const Weighted<T> data = as_weighted(rows, weights);
     const std::int64_t n = data.rows.n_rows, d = data.rows.n_cols;
     const auto k = static_cast<std::int64_t>(centers.shape(0));
     check_centers(rows, centers);
     require_length(labels, n, "labels must have one entry a row");
     require_length(upper, n, "upper must have one entry a row");
-    require_length(lower, n, "lower must have one entry a row");
-    require(lower.shape(1) >= 1, "lower must have a column for each group");
+    require(lower.shape(0) >= 1 && static_cast<std::int64_t>(lower.shape(1)) == n,
+            "lower must have a row for each group and an entry for each row");
     require_length(radius, k, "radius must have one entry a centre");
     if (before) check_centers(rows, *before), require_length(*before, k, "as many centres before");
     if (order) require_length(*order, k, "order must name every centre");
@@ -96,11 +96,12 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
     const BoundedCounts counts = without_gil([&] {
         const Crew crew = crew_of(n_threads);
         Centers<T> packed(centers.data(), k, d, as_frame(scale, shift, d),
-                          order ? order->data() : nullptr, lower.shape(1));
+                          order ? order->data() : nullptr, lower.shape(0));
         std::optional<CenterMoves> moves;
         if (before) moves = center_moves(packed, before->data(), radius.data(), crew);
         return assign_bounded(data, packed, moves ? &*moves : nullptr, labels.data(),
-                              Bounds{upper.data(), lower.data(), radius.data()}, out, crew);
+                              Bounds{upper.data(), lower.data(), radius.data()}, fresh_radius,
+                              out, crew);
     });
     return {counts.n_changed, counts.n_scanned};
 }
@@ -155,7 +156,7 @@ void add_for(nb::module_& m) {
           "centers"_a.noconvert(), "before"_a.none(), "order"_a.none(), "scale"_a,
           "shift"_a.noconvert(), "step_inverse"_a.noconvert(), "origin"_a.noconvert(),
           "weight_step_inverse"_a, "labels"_a.noconvert(), "upper"_a.noconvert(),
-          "lower"_a.noconvert(), "radius"_a.noconvert(), "sums"_a.noconvert(),
+          "lower"_a.noconvert(), "radius"_a.noconvert(), "fresh_radius"_a, "sums"_a.noconvert(),
           "weight_sums"_a.noconvert(), "n_threads"_a);
     m.def("assign", &assign_rows<T>, "rows"_a.noconvert(), "centers"_a.noconvert(), "scale"_a,
           "shift"_a.noconvert(), "labels"_a.noconvert(), "n_threads"_a);

@@ -40,10 +40,9 @@ void say(const Parts&... parts) {
 
 }  // namespace check
 
-#define CHECK(condition) \
-    ((condition) ? void(0) : check::fail(#condition, __FILE__, __LINE__))
+#define CHECK(condition) ((condition) ? void(0) : check::fail(#condition, __FILE__, __LINE__))
 
-#define TEST(name)                                                                        \
-    static void name();                                                                   \
-    static const bool name##_listed = (check::tests().push_back({#name, name}), true);    \
+#define TEST(name)                                                                     \
+    static void name();                                                                \
+    static const bool name##_listed = (check::tests().push_back({#name, name}), true); \
     static void name()

@@ -26,7 +26,7 @@ using coterie::Weighted;
 
 // Around vector widths, tiles, panels and chunks.
 inline const std::vector<std::int64_t> col_counts{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 65};
-inline const std::vector<std::int64_t> row_counts{1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 65, 258, 530};
+inline const std::vector<std::int64_t> row_counts{1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 65, 530};
 inline const std::vector<std::int64_t> center_counts{1, 2, 3, 5, 6, 7, 11, 12, 13, 25, 40};
 
 enum class Layout { c, fortran, padded, every_other_column, upside_down };
@@ -42,11 +42,21 @@ class Rows {
 public:
     Rows(std::int64_t n, std::int64_t d, Layout layout, Kind kind, std::mt19937& random) {
         switch (layout) {
-            case Layout::c: view_ = {nullptr, n, d, d, 1}; break;
-            case Layout::fortran: view_ = {nullptr, n, d, 1, n}; break;
-            case Layout::padded: view_ = {nullptr, n, d, d + 3, 1}; break;
-            case Layout::every_other_column: view_ = {nullptr, n, d, 2 * d, 2}; break;
-            case Layout::upside_down: view_ = {nullptr, n, d, -d, 1}; break;
+            case Layout::c:
+                view_ = {nullptr, n, d, d, 1};
+                break;
+            case Layout::fortran:
+                view_ = {nullptr, n, d, 1, n};
+                break;
+            case Layout::padded:
+                view_ = {nullptr, n, d, d + 3, 1};
+                break;
+            case Layout::every_other_column:
+                view_ = {nullptr, n, d, 2 * d, 2};
+                break;
+            case Layout::upside_down:
+                view_ = {nullptr, n, d, -d, 1};
+                break;
         }
         const std::int64_t last_row = (n - 1) * view_.row_stride;
         const std::int64_t first = last_row < 0 ? -last_row : 0;
@@ -241,8 +251,10 @@ void each_problem(const Visit& visit) {
                 const Kind kind = kinds[turn % std::size(kinds)];
                 const std::int64_t k = center_counts[turn % center_counts.size()];
                 check::say("n", n, "d", d, "k", k, "layout", int(layout), "kind", int(kind));
-                if (turn / 4 % 2) visit(Rows<float>(n, d, layout, kind, random), k, kind, random);
-                else visit(Rows<double>(n, d, layout, kind, random), k, kind, random);
+                if (turn / 4 % 2)
+                    visit(Rows<float>(n, d, layout, kind, random), k, kind, random);
+                else
+                    visit(Rows<double>(n, d, layout, kind, random), k, kind, random);
                 ++turn;
             }
 }

@@ -67,33 +67,33 @@ void check_close(const std::vector<double>& a, const std::vector<double>& b) {
 }  // namespace
 
 TEST(steps_match_naive_ones_dense_and_sparse) {
-    each_problem([]<class In>(const Rows<In>& rows, std::int64_t k, Kind kind,
-                              std::mt19937& random) {
-        if (kind == Kind::integer) return;  // one rounding decides a tie after the first move
-        const auto x = rows.view();
-        const Space<In> space(x, true, 1);
-        const auto weights = some_weights(x.n_rows, random);
-        const double* weigh = random() % 2 ? weights.data() : nullptr;
-        const auto start = centers_for(x, k, kind, random);
-        std::vector<std::int64_t> row_ids(n_steps * std::min<std::int64_t>(x.n_rows, 150));
-        for (std::int64_t& id : row_ids) id = static_cast<std::int64_t>(random() % x.n_rows);
-        const auto batch_size = static_cast<std::int64_t>(row_ids.size()) / n_steps;
+    each_problem(
+        []<class In>(const Rows<In>& rows, std::int64_t k, Kind kind, std::mt19937& random) {
+            if (kind == Kind::integer) return;  // one rounding decides a tie after the first move
+            const auto x = rows.view();
+            const Space<In> space(x, true, 1);
+            const auto weights = some_weights(x.n_rows, random);
+            const double* weigh = random() % 2 ? weights.data() : nullptr;
+            const auto start = centers_for(x, k, kind, random);
+            std::vector<std::int64_t> row_ids(n_steps * std::min<std::int64_t>(x.n_rows, 150));
+            for (std::int64_t& id : row_ids) id = static_cast<std::int64_t>(random() % x.n_rows);
+            const auto batch_size = static_cast<std::int64_t>(row_ids.size()) / n_steps;
 
-        const Outcome dense =
-            run(DenseBatches<In>(x, space.frame(), batch_size), row_ids, weigh, start, k, 1);
-        const Outcome helped =
-            run(DenseBatches<In>(x, space.frame(), batch_size), row_ids, weigh, start, k, 2);
-        const Compressed<In, std::int32_t> csr(x);
-        const Outcome sparse = run(SparseBatches<In, std::int32_t>(csr.view(), space.scale),
-                                   row_ids, weigh, start, k, 1);
-        const Outcome expected = naive(x, row_ids, weigh, start, k);
-        CHECK(helped == dense);
-        CHECK(sparse == dense);
-        check_close(dense.centers, expected.centers);
-        check_close(dense.counts, expected.counts);
-        check_close(dense.inertias, expected.inertias);
-        check_close(dense.sq_moves, expected.sq_moves);
-    });
+            const Outcome dense =
+                run(DenseBatches<In>(x, space.frame(), batch_size), row_ids, weigh, start, k, 1);
+            const Outcome helped =
+                run(DenseBatches<In>(x, space.frame(), batch_size), row_ids, weigh, start, k, 2);
+            const Compressed<In, std::int32_t> csr(x);
+            const Outcome sparse = run(SparseBatches<In, std::int32_t>(csr.view(), space.scale),
+                                       row_ids, weigh, start, k, 1);
+            const Outcome expected = naive(x, row_ids, weigh, start, k);
+            CHECK(helped == dense);
+            CHECK(sparse == dense);
+            check_close(dense.centers, expected.centers);
+            check_close(dense.counts, expected.counts);
+            check_close(dense.inertias, expected.inertias);
+            check_close(dense.sq_moves, expected.sq_moves);
+        });
 }
 
 TEST(steps_stop_when_asked) {

@@ -2,6 +2,19 @@
 
 from coterie._config import get_options, options, set_options, show_config
 from coterie._files import load
-from coterie.centroid import KMeans
+from coterie._threads import register_with_threadpoolctl
+from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
 
-__all__ = ["KMeans", "get_options", "load", "options", "set_options", "show_config"]
+register_with_threadpoolctl()
+
+__all__ = [
+    "BisectingKMeans",
+    "KMeans",
+    "MiniBatchKMeans",
+    "get_options",
+    "kmeans_plusplus",
+    "load",
+    "options",
+    "set_options",
+    "show_config",
+]

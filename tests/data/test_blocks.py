@@ -76,9 +76,7 @@ def test_blocks_can_be_read_again(memory_map: Any, monkeypatch: pytest.MonkeyPat
     assert [block.start for block in blocks] == [block.start for block in blocks]
 
 
-def test_totals_are_added_in_block_order(
-    memory_map: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_totals_are_added_in_block_order(memory_map: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Blocks, "block_bytes", 40 * 20)
 
     def where(block: Block, mark: str) -> str:

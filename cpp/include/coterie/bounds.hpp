@@ -22,13 +22,10 @@ namespace coterie {
 
 // How the centres of one pass lie to each other and how they moved since the last.
 struct CenterMoves {
-    struct Cluster {
-        float own_drift;  // how far the centre moved, at most
-        float outside;    // no centre that is not near is closer to it than this
-        float half_gap;   // half the distance to the nearest other centre, at least
-    };
-    std::vector<Cluster> cluster;
-    std::vector<float> other_drift;  // per cluster and group: the drift of the centres near it
+    std::vector<float> own_drift;    // how far each centre moved, at most
+    std::vector<float> outside;      // no centre that is not near is closer to it than this
+    std::vector<float> half_gap;     // half the distance to the nearest other centre, at least
+    std::vector<float> other_drift;  // per group and cluster: the drift of the centres near it
     std::vector<std::int64_t> group_of;
     std::vector<std::uint64_t> near_panels;  // per cluster: bit set of panels with a near centre
     std::int64_t n_words = 0;
@@ -50,7 +47,9 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
     const std::int64_t k = centers.n_centers, d = centers.n_cols;
     const double scale = static_cast<double>(centers.frame.scale);
     CenterMoves moves;
-    moves.cluster.resize(k);
+    moves.own_drift.resize(k);
+    moves.outside.resize(k);
+    moves.half_gap.resize(k);
     const std::int64_t n_groups = centers.n_groups;
     moves.other_drift.assign(k * n_groups, 0.0f);
     moves.n_words = (centers.fast.n_panels() + 63) / 64;
@@ -68,7 +67,7 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
             columns[(j / lanes * d + t) * lanes + j % lanes] = static_cast<float>(
                 now * scale - static_cast<double>(centers.frame.shift[t]));
         }
-        moves.cluster[j].own_drift = detail::round_up(std::sqrt(sq_drift));
+        moves.own_drift[j] = detail::round_up(std::sqrt(sq_drift));
     }
     std::vector<std::int64_t> panel_of(k);
     moves.group_of.resize(k);
@@ -94,9 +93,8 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
                 }
                 store(dists.data() + first, sum);
             }
-            const float near = 2.0001f * (radius[c] + moves.cluster[c].own_drift);
+            const float near = 2.0001f * (radius[c] + moves.own_drift[c]);
             std::uint64_t* panels = moves.near_panels.data() + c * moves.n_words;
-            float* other_drift = moves.other_drift.data() + c * n_groups;
             float outside = std::numeric_limits<float>::infinity(), gap = outside;
             for (std::int64_t j = 0; j < k; ++j) {
                 if (j == c) continue;
@@ -104,16 +102,16 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
                 gap = std::min(gap, dist);
                 // Written so that an infinite radius makes every centre near.
                 if (!(dist > near)) {
-                    float& drift = other_drift[moves.group_of[j]];
-                    drift = std::max(drift, moves.cluster[j].own_drift);
+                    float& drift = moves.other_drift[moves.group_of[j] * k + c];
+                    drift = std::max(drift, moves.own_drift[j]);
                     panels[panel_of[j] / 64] |= std::uint64_t{1} << (panel_of[j] % 64);
                 } else {
                     outside = std::min(outside, dist);
                 }
             }
             panels[panel_of[c] / 64] |= std::uint64_t{1} << (panel_of[c] % 64);
-            moves.cluster[c].outside = outside;
-            moves.cluster[c].half_gap = gap / 2;
+            moves.outside[c] = outside;
+            moves.half_gap[c] = gap / 2;
         }
     });
     return moves;
@@ -122,7 +120,7 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
 // What a pruned fit remembers between passes.
 struct Bounds {
     float* upper;   // a row
-    float* lower;   // a row and group
+    float* lower;   // a group and row
     float* radius;  // a cluster
 };
 
@@ -191,9 +189,11 @@ struct BoundedCounts {
 template <class In>
 class BoundedWork {
 public:
+    static constexpr float least_possible = -std::numeric_limits<float>::max();
+
     BoundedWork(Weighted<In> data, Centers<In>& centers, const CenterMoves* moves,
                 const OwnDistance<In>& own_distance, std::int32_t* labels, Bounds bounds,
-                const SumsOut& out)
+                bool fresh_radius, const SumsOut& out)
         : mover(data, out, centers.n_centers),
           radius(centers.n_centers),
           data_(data),
@@ -202,6 +202,7 @@ public:
           own_distance_(own_distance),
           labels_(labels),
           bounds_(bounds),
+          fresh_radius_(fresh_radius),
           finder_(centers, data.rows),
           row_(centers.n_cols) {}
 
@@ -225,33 +226,51 @@ public:
     std::int64_t n_scanned = 0;
 
 private:
-    float* lower_of(std::int64_t i) const { return bounds_.lower + i * centers_.n_groups; }
+    float& lower_of(std::int64_t i, std::int64_t g) const {
+        return bounds_.lower[g * data_.rows.n_rows + i];
+    }
 
     // Let the bounds follow the centres; the rows whose label they no longer prove go to rows_.
     std::int64_t keep_unproven(std::int64_t begin, std::int64_t end) {
-        const std::int64_t n_groups = centers_.n_groups;
-        std::int64_t n = 0;
-        for (std::int64_t i = begin; i < end; ++i) {
-            const std::int32_t c = labels_[i];
-            const CenterMoves::Cluster& moved = moves_->cluster[c];
-            const float upper = (bounds_.upper[i] + moved.own_drift) * (1 + 2e-7f);
-            const float far = moved.outside - upper;
-            const float* drift = moves_->other_drift.data() + c * n_groups;
-            float* lower = lower_of(i);
-            float least = far;
-            for (std::int64_t g = 0; g < n_groups; ++g) {
-                // Rounding of the subtraction is paid for by the factor on the drift.
-                const float sunk = std::min(lower[g] - drift[g] * (1 + 2e-7f), far);
-                lower[g] = sunk - std::abs(sunk) * 2e-7f;
-                least = std::min(least, lower[g]);
+        constexpr int lanes = Simd<float>::lanes;
+        std::int64_t i = begin, n = 0;
+        for (; i + lanes <= end; i += lanes) {
+            IntVec<float> proven;
+            sink(i, proven);
+            for (int r = 0; r < lanes; ++r) {
+                rows_[n] = i + r;
+                n += !proven[r];
             }
-            bounds_.upper[i] = upper;
-            rows_[n] = i;
-            const bool proven = upper < std::max(least, moved.half_gap);
-            n += !proven;
-            if (proven) note(c, upper);
+            for (int r = 0; fresh_radius_ && r < lanes; ++r)
+                if (proven[r]) note(labels_[i + r], bounds_.upper[i + r]);
+        }
+        for (; i < end; ++i) {  // fewer than a vector: all are looked at
+            for (std::int64_t g = 0; g < centers_.n_groups; ++g) lower_of(i, g) = least_possible;
+            rows_[n++] = i;
         }
         return n;
+    }
+
+    // Move the bounds of a vector of rows with the centres, rounding outwards.
+    void sink(std::int64_t i, IntVec<float>& proven) {
+        const std::int64_t n_groups = centers_.n_groups, k = centers_.n_centers;
+        IntVec<float> c;
+        std::memcpy(&c, labels_ + i, sizeof c);
+        const Vec<float> up = broadcast(1 + 2e-7f), hair = broadcast(2e-7f);
+        const Vec<float> upper =
+            (load(bounds_.upper + i) + gather(moves_->own_drift.data(), c)) * up;
+        const Vec<float> far = gather(moves_->outside.data(), c) - upper;
+        store(bounds_.upper + i, upper);
+        Vec<float> least = far;
+        for (std::int64_t g = 0; g < n_groups; ++g) {
+            const Vec<float> drift = gather(moves_->other_drift.data() + g * k, c);
+            float* at = bounds_.lower + g * data_.rows.n_rows + i;
+            Vec<float> lower = vec_min(load(at) - drift, far);
+            lower -= vec_max(lower, -lower) * hair;
+            store(at, lower);
+            least = vec_min(least, lower);
+        }
+        proven = upper < vec_max(least, gather(moves_->half_gap.data(), c));
     }
 
     // The upper bound may only be loose: look at each row and its own centre.
@@ -263,10 +282,11 @@ private:
             const In* x = contiguous_row(data_.rows, i, row_.data());
             const float upper = own_distance_.upper(x, c);
             bounds_.upper[i] = upper;
-            const float* lower = lower_of(i);
-            const float least = *std::min_element(lower, lower + centers_.n_groups);
+            float least = lower_of(i, 0);
+            for (std::int64_t g = 1; g < centers_.n_groups; ++g)
+                least = std::min(least, lower_of(i, g));
             rows_[n] = i;
-            const bool proven = upper < std::max(least, moves_->cluster[c].half_gap);
+            const bool proven = upper < std::max(least, moves_->half_gap[c]);
             n += !proven;
             if (proven) note(c, upper);
         }
@@ -305,19 +325,19 @@ private:
     bool needs_group(std::int64_t g, const std::int64_t* ids, int count) const {
         for (int r = 0; r < count; ++r)
             if (moves_->group_of[labels_[ids[r]]] == g ||
-                !(bounds_.upper[ids[r]] < lower_of(ids[r])[g]))
+                !(bounds_.upper[ids[r]] < lower_of(ids[r], g)))
                 return true;
         return false;
     }
 
     void settle(std::int64_t i, const Sighting& seen) {
         const std::int32_t before = labels_[i];
-        const float far = moves_ ? moves_->cluster[before].outside - bounds_.upper[i]
+        const float far = moves_ ? moves_->outside[before] - bounds_.upper[i]
                                  : std::numeric_limits<float>::infinity();
-        float* lower = lower_of(i);
         for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
-            if (seen.lane < 0) lower[g] = seen.lower;
-            else if (finder_.looked_at(g)) lower[g] = std::min(finder_.group_lower(g, seen), far);
+            if (seen.lane < 0) lower_of(i, g) = seen.lower;
+            else if (finder_.looked_at(g))
+                lower_of(i, g) = std::min(finder_.group_lower(g, seen), far);
         }
         bounds_.upper[i] = seen.upper;
         note(seen.label, seen.upper);
@@ -334,6 +354,7 @@ private:
     const OwnDistance<In>& own_distance_;
     std::int32_t* labels_;
     Bounds bounds_;
+    bool fresh_radius_;
     Finder<In> finder_;
     std::vector<In> row_;
     std::vector<std::int64_t> rows_, sorted_, starts_;
@@ -341,20 +362,23 @@ private:
 };
 
 // As assign_and_sum, looking only at rows whose bounds do not prove their label. Without `moves`
-// (the first pass) every row is looked at.
+// (the first pass) every row is looked at. Clusters' radii are measured anew with `fresh_radius`;
+// otherwise they grow with the drift, which is cheaper and lasts for a few passes.
 template <class In>
 BoundedCounts assign_bounded(Weighted<In> data, Centers<In>& centers, const CenterMoves* moves,
-                             std::int32_t* labels, Bounds bounds, const SumsOut& out,
-                             const Crew& crew) {
+                             std::int32_t* labels, Bounds bounds, bool fresh_radius,
+                             const SumsOut& out, const Crew& crew) {
     const Chunks chunks(data.rows.n_rows, centers.n_centers * centers.n_cols / 4);
     PerThread<BoundedWork<In>> works(crew.n_threads);
     const OwnDistance<In> own_distance(centers);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        works.get(worker, data, centers, moves, own_distance, labels, bounds, out)
+        works.get(worker, data, centers, moves, own_distance, labels, bounds, fresh_radius, out)
             .label_rows(chunks.begin(chunk), chunks.end(chunk));
     });
     BoundedCounts counts;
-    std::fill_n(bounds.radius, centers.n_centers, 0.0f);
+    // A proven row's upper bound grew with its centre's drift, so its cluster's radius did.
+    for (std::int64_t j = 0; j < centers.n_centers; ++j)
+        bounds.radius[j] = moves && !fresh_radius ? bounds.radius[j] * (1 + 2e-7f) + moves->own_drift[j] : 0;
     works.each([&](BoundedWork<In>& work) {
         work.mover.pour_into(out);
         counts.n_changed += work.mover.n_moved;

@@ -136,6 +136,25 @@ inline void transpose_lanes(Vec<double> v[2]) {
 
 }  // namespace detail
 
+namespace detail {
+
+// Rows side by side in memory with few columns: loops the compiler turns into strided loads.
+template <int n_cols, class Real>
+inline void load_narrow_tile(const Real* __restrict x, const Frame<Real>& frame,
+                             Real* __restrict tile, Real* __restrict sq_norms) {
+    constexpr int width = tile_rows<Real>;
+    for (int col = 0; col < n_cols; ++col) {
+        const Real scale = frame.scale, shift = frame.shift[col];
+        for (int r = 0; r < width; ++r) {
+            const Real v = x[r * n_cols + col] * scale - shift;
+            tile[col * width + r] = v;
+            sq_norms[r] = col == 0 ? v * v : sq_norms[r] + v * v;
+        }
+    }
+}
+
+}  // namespace detail
+
 // Fill tile[col][lane] with rows row_ids[0..count) in the frame and sq_norms[lane] with |x'|^2.
 // Lanes past `count` repeat the last row, so nothing below needs to know.
 template <class In, class Real>
@@ -144,16 +163,23 @@ void load_tile(Matrix<const In> rows, const Frame<In>& frame, const std::int64_t
     constexpr int width = tile_rows<Real>;
     constexpr int lanes = Simd<Real>::lanes;
     const std::int64_t d = rows.n_cols;
+    // Ids may come in any order (a bounded pass sorts them by cluster): each must be looked at.
+    bool adjacent = count == width;
+    for (int r = 1; r < width && adjacent; ++r) adjacent = row_ids[r] == row_ids[0] + r;
+    if constexpr (std::is_same_v<In, Real>) {
+        if (adjacent && rows.col_stride == 1 && rows.row_stride == d && d <= 3) {
+            const In* x = rows.row(row_ids[0]);
+            if (d == 1) return detail::load_narrow_tile<1>(x, frame, tile, sq_norms);
+            if (d == 2) return detail::load_narrow_tile<2>(x, frame, tile, sq_norms);
+            if (d == 3) return detail::load_narrow_tile<3>(x, frame, tile, sq_norms);
+        }
+    }
     const In* row[width];
     for (int r = 0; r < width; ++r) row[r] = rows.row(row_ids[r < count ? r : count - 1]);
 
     std::int64_t col = 0;
     if constexpr (std::is_same_v<In, Real>) {
         const Vec<Real> scale = broadcast(static_cast<Real>(frame.scale));
-        // Ids may come in any order (a bounded pass sorts them by cluster): each must be looked at.
-        bool adjacent_rows = rows.row_stride == 1 && count == width;
-        for (int r = 1; r < width && adjacent_rows; ++r)
-            adjacent_rows = row_ids[r] == row_ids[0] + r;
         Vec<Real> norm[2] = {};
         const auto put = [&](std::int64_t c, int half, Vec<Real> v) {
             v = v * scale - broadcast(frame.shift[c]);
@@ -170,7 +196,7 @@ void load_tile(Matrix<const In> rows, const Frame<In>& frame, const std::int64_t
                     detail::transpose_lanes(v);
                     for (int i = 0; i < size; ++i) put(col + i, half, v[i]);
                 }
-        } else if (adjacent_rows) {
+        } else if (adjacent && rows.row_stride == 1) {
             for (; col < d; ++col)
                 for (int half = 0; half < 2; ++half)
                     put(col, half, load(row[half * lanes] + col * rows.col_stride));

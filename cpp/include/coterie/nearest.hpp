@@ -94,9 +94,11 @@ struct Nearest {
     alignas(64) typename Simd<Real>::Int label[tile_rows<Real>];
 
     void clear() {
-        for (int r = 0; r < tile_rows<Real>; ++r) {
-            best[r] = second[r] = std::numeric_limits<Real>::max();
-            label[r] = 0;
+        const Vec<Real> far = broadcast(std::numeric_limits<Real>::max());
+        for (int r = 0; r < tile_rows<Real>; r += Simd<Real>::lanes) {
+            store(best + r, far);
+            store(second + r, far);
+            store(reinterpret_cast<Real*>(label) + r, Vec<Real>{});
         }
     }
 

@@ -106,6 +106,19 @@ inline Vec<double> vec_min(Vec<double> a, Vec<double> b) { return a < b ? a : b;
 inline Vec<double> vec_max(Vec<double> a, Vec<double> b) { return a > b ? a : b; }
 #endif
 
+// base[index] in every lane.
+inline Vec<float> gather(const float* base, IntVec<float> index) {
+#if defined(__AVX512F__)
+    return (Vec<float>)_mm512_i32gather_ps((__m512i)index, base, 4);
+#elif defined(__AVX2__)
+    return (Vec<float>)_mm256_i32gather_ps(base, (__m256i)index, 4);
+#else
+    Vec<float> v;
+    for (int i = 0; i < Simd<float>::lanes; ++i) v[i] = base[index[i]];
+    return v;
+#endif
+}
+
 // The value as rounded to its own type: keeps the compiler from contracting the
 // operation that made it with the one that uses it, so every ISA gives the same bits.
 template <class V>

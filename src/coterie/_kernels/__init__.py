@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import os
+from typing import TYPE_CHECKING
 
 from coterie._kernels._cpu import supported_isas
 
@@ -26,15 +27,20 @@ def _choose() -> str:
         if asked not in available:
             raise ImportError(
                 f"COTERIE_ISA={asked} was asked for, but this machine can run "
-                f"{', '.join(available) or 'none'} of the installed kernels; unset it or name one of these."
+                f"{', '.join(available) or 'none'} of the installed kernels; "
+                "unset it or name one of these."
             )
         return asked
     if not available:
         raise ImportError(
             f"coterie: no installed kernels run on this processor (it supports "
-            f"{', '.join(supported_isas()) or 'no x86-64 level'}); reinstall with `pip install .` on this machine."
+            f"{', '.join(supported_isas()) or 'no x86-64 level'}); "
+            "reinstall with `pip install .` on this machine."
         )
     return available[-1]
 
 
-kernels = importlib.import_module(_module_name(_choose()))
+if TYPE_CHECKING:
+    from coterie._kernels import _native as kernels
+else:
+    kernels = importlib.import_module(_module_name(_choose()))

@@ -1,5 +1,8 @@
 """Clusters around centres: k-means and its kin."""
 
+from coterie.centroid.bisecting import BisectingKMeans
 from coterie.centroid.kmeans import KMeans
+from coterie.centroid.minibatch import MiniBatchKMeans
+from coterie.centroid.seeding import kmeans_plusplus
 
-__all__ = ["KMeans"]
+__all__ = ["BisectingKMeans", "KMeans", "MiniBatchKMeans", "kmeans_plusplus"]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from coterie._config import get_options
 from coterie._history import Recorder
-from coterie.centroid._passes import assign_and_sum, sum_sq_dists
+from coterie.centroid._passes import assign_and_sum, farthest_rows, sum_sq_dists
 from coterie.centroid._space import Space
 from coterie.data import Blocks
 from coterie.errors import InvariantError
@@ -180,21 +180,9 @@ def relocate_empty(step: PlainStep, centers: Floats, recorder: Recorder, n_iter:
     empty = np.flatnonzero(tally.weight_sums == 0)
     if empty.size == 0:
         return
-    sq_dists = np.empty(tally.blocks.n_rows)
-    sum_sq_dists(tally.blocks, centers, tally.space, tally.labels, sq_dists)
-    if tally.blocks.weights is not None:
-        sq_dists[tally.blocks.weights == 0] = -1.0
-    # Farthest first, the lower row on ties; rows on their centre help nobody.
-    candidates = np.argpartition(-sq_dists, min(empty.size, sq_dists.size) - 1)[: empty.size]
-    cut = sq_dists[candidates].min()
-    candidates = np.flatnonzero(sq_dists >= cut)
-    order = np.lexsort((candidates, -sq_dists[candidates]))
-    farthest = candidates[order][: empty.size]
-    farthest = farthest[sq_dists[farthest] > 0]
+    farthest = farthest_rows(tally.blocks, centers, tally.space, tally.labels, empty.size)
     moved = []
     for cluster, row in zip(empty, farthest, strict=False):
-        if tally.weight_sums[tally.labels[row]] == 0:
-            continue
         source = int(tally.labels[row])
         tally.move_row(int(row), int(cluster))
         moved.append(int(row))

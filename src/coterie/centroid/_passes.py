@@ -71,22 +71,53 @@ def assign(blocks: Blocks, centers: Floats, space: Space) -> Labels:
     return labels
 
 
-def sum_sq_dists(
-    blocks: Blocks, centers: Floats, space: Space, labels: Labels, sq_dists: Floats | None = None
-) -> float:
-    """Weighted sum of squared distances to each row's own centre; row by row into `sq_dists`."""
-    total = 0.0
+def sum_sq_dists(blocks: Blocks, centers: Floats, space: Space, labels: Labels) -> float:
+    """Weighted sum of squared distances of the rows to the centres of their labels."""
+    return sum(_sq_dists(block, centers, space, labels, None) for block in blocks)
+
+
+def row_sq_dists(blocks: Blocks, centers: Floats, space: Space, labels: Labels) -> Floats:
+    """Squared distance of every row to the centre of its label."""
+    sq_dists = np.empty(blocks.n_rows)
     for block in blocks:
-        rows = _csr(block.rows) if sp.issparse(block.rows) else (block.rows,)
-        kernel = kernels.sum_sq_dists_csr if sp.issparse(block.rows) else kernels.sum_sq_dists
-        into = None if sq_dists is None else sq_dists[block.span]
-        total += kernel(
-            *rows, block.weights, centers, space.scale, labels[block.span], into, block.n_threads
-        )
-    if sq_dists is not None:
-        sq_dists /= space.scale
-        sq_dists /= space.scale
-    return total / space.scale / space.scale
+        _sq_dists(block, centers, space, labels, sq_dists[block.span])
+    return sq_dists / space.scale / space.scale
+
+
+def farthest_rows(
+    blocks: Blocks, centers: Floats, space: Space, labels: Labels, n_wanted: int
+) -> npt.NDArray[np.int64]:
+    """The rows farthest from the centres of their labels, farthest first, ties to the lower row.
+
+    Rows on their centre and rows without weight are left out. Memory: 8 bytes a row of a block.
+    """
+    rows, dists = np.empty(0, dtype=np.int64), np.empty(0)
+    for block in blocks:
+        here = np.empty(block.n_rows)
+        _sq_dists(block, centers, space, labels, here)
+        if block.weights is not None:
+            here[block.weights == 0] = 0.0
+        n_kept = min(n_wanted, block.n_rows)
+        cut = np.partition(here, block.n_rows - n_kept)[block.n_rows - n_kept]
+        kept = np.flatnonzero((here >= cut) & (here > 0))
+        rows = np.concatenate([rows, kept + block.start])
+        dists = np.concatenate([dists, here[kept]])
+        best = np.lexsort((rows, -dists))[:n_wanted]
+        rows, dists = rows[best], dists[best]
+    return rows
+
+
+def _sq_dists(
+    block: Block, centers: Floats, space: Space, labels: Labels, into: Floats | None
+) -> float:
+    """Weighted sum of squared distances; each row's own, times scale^2, goes `into` an array."""
+    kernel, rows = kernels.sum_sq_dists, (block.rows,)
+    if sp.issparse(block.rows):
+        kernel, rows = kernels.sum_sq_dists_csr, _csr(block.rows)
+    total = kernel(
+        *rows, block.weights, centers, space.scale, labels[block.span], into, block.n_threads
+    )
+    return float(total / space.scale / space.scale)
 
 
 def all_dists(blocks: Blocks, centers: Floats, space: Space) -> npt.NDArray[Any]:

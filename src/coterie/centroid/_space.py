@@ -111,6 +111,12 @@ def _is_wild(blocks: Blocks, columns: Columns, step: Floats) -> bool:
     return bool((typical < step * 2.0**14).any())
 
 
+def _scatter_about(columns: Columns, point: Floats) -> float:
+    """Sum of squared distances of all rows to a point; infinite where that overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float((columns.sq_dev + columns.n_rows * np.square(columns.mean - point)).sum())
+
+
 def space_of(blocks: Blocks, columns: Columns) -> Space:
     """Choose frame and grid for these rows.
 
@@ -154,7 +160,5 @@ def space_of(blocks: Blocks, columns: Columns) -> Space:
         weight_unit=weight_unit,
         weight_step_inverse=weight_step_inverse,
         wild=wild,
-        total_scatter=float(
-            (columns.sq_dev + blocks.n_rows * np.square(columns.mean - shift)).sum()
-        ),
+        total_scatter=_scatter_about(columns, shift),
     )

@@ -24,9 +24,10 @@ class HamerlyStep(PlainStep):
         super().__init__(tally, recorder)
         n_rows, n_clusters = tally.blocks.n_rows, tally.weight_sums.size
         self.upper = np.empty(n_rows, dtype=np.float32)
-        self.lower = np.full((n_rows, self.n_groups), np.inf, dtype=np.float32)
+        self.lower = np.full((self.n_groups, n_rows), np.inf, dtype=np.float32)
         self.radius = np.zeros(n_clusters, dtype=np.float32)
         self.before: Floats | None = None
+        self.n_passes = 0
         self.order: npt.NDArray[np.int32] | None = None
 
     def assign(self, centers: Floats) -> int:
@@ -39,16 +40,18 @@ class HamerlyStep(PlainStep):
         n_changed, self.n_scanned = kernels.assign_bounded(
             block.rows, weights, centers, self.before, self.order,
             space.scale, space.shift, space.step_inverse, space.origin, space.weight_step_inverse,
-            tally.labels, self.upper, self.lower, self.radius, tally.sums, tally.weight_sums,
+            tally.labels, self.upper, self.lower, self.radius, self.n_passes % 4 == 0,
+            tally.sums, tally.weight_sums,
             block.n_threads,
         )  # fmt: skip
         self.before = centers.copy()
+        self.n_passes += 1
         return int(n_changed)
 
     def forget(self, rows: npt.NDArray[np.int64]) -> None:
         """These rows were moved by hand: their bounds are void."""
         self.upper[rows] = np.inf
-        self.lower[rows] = -np.inf
+        self.lower[:, rows] = -np.inf
         self.radius[self.tally.labels[rows]] = np.inf
 
 
@@ -82,7 +85,72 @@ def neighbourly_order(centers: Floats) -> npt.NDArray[np.int32]:
     return np.concatenate(pieces).astype(np.int32)
 
 
-ALGORITHMS = {
+class AutoStep(PlainStep):
+    """Assignment that chooses among the others as it goes, by what was pruned so far.
+
+    Few and narrow centres are quickest to scan plainly. Otherwise bounds are tried; where they
+    prove next to nothing, rows are scanned plainly until few labels change, and then the bounds
+    are tried again, with groups if there are many centres. Only counts decide, never a clock.
+    """
+
+    #: Multiply-adds a row below which bounds cost more than they save, ever or at first.
+    tiny, small = 300, 2000
+    #: Centres from which groups are worth their memory.
+    many = 64
+
+    def __init__(self, tally: Tally, recorder: Recorder) -> None:
+        super().__init__(tally, recorder)
+        self.recorder = recorder
+        n_clusters, n_cols = tally.sums.shape[1:]
+        self.work = n_clusters * (n_cols + 5)
+        #: Bounds are tried once at most this share of the labels changes.
+        self.calm = 0.02 if self.work < self.small else 1.0
+        self.step = PlainStep(tally, recorder)
+        if self.work < self.tiny:
+            self._note("lloyd", "so few multiply-adds a row that bounds would not pay")
+        elif self.work >= self.small:
+            self._take(HamerlyStep, "hamerly", "first choice at this shape")
+        else:
+            self._note("lloyd", f"until at most {self.calm:.0%} of the labels change")
+
+    def assign(self, centers: Floats) -> int:
+        """Label every row by its nearest centre; how many labels changed."""
+        n_changed = self.step.assign(centers)
+        self.n_scanned = self.step.n_scanned
+        if self.work >= self.tiny:
+            self._reconsider(n_changed / self.tally.blocks.n_rows)
+        return n_changed
+
+    def forget(self, rows: npt.NDArray[np.int64]) -> None:
+        """These rows were moved by hand."""
+        self.step.forget(rows)
+
+    def _reconsider(self, changed: float) -> None:
+        """Choose the step of the next assignment from the share of labels this one changed."""
+        bounded = isinstance(self.step, HamerlyStep) and self.step.n_passes > 1
+        if bounded and self.n_scanned > 0.95 * self.tally.blocks.n_rows:
+            self.calm = min(0.012, changed / 2)
+            self.step = PlainStep(self.tally, self.recorder)
+            self._note("lloyd", f"bounds proved under 5% of the labels; until at most {self.calm:.2%} change")
+        elif not isinstance(self.step, HamerlyStep) and changed <= self.calm:
+            if self.tally.weight_sums.size >= self.many and self.work >= self.small:
+                self._take(YinyangStep, "yinyang", f"{changed:.2%} of the labels changed")
+            else:
+                self._take(HamerlyStep, "hamerly", f"{changed:.2%} of the labels changed")
+
+    def _take(self, step: type[PlainStep], name: str, why: str) -> None:
+        self.step = step(self.tally, self.recorder)
+        self._note(name, why)
+
+    def _note(self, name: str, why: str) -> None:
+        n_done = len(self.recorder.history)
+        self.recorder.event(
+            "algorithm", f"{name}: {why}", where=name, iteration=n_done + 1 if n_done else None
+        )
+
+
+ALGORITHMS: dict[str, type[PlainStep]] = {
+    "auto": AutoStep,
     "lloyd": PlainStep,
     "hamerly": HamerlyStep,
     "yinyang": YinyangStep,
@@ -91,5 +159,9 @@ ALGORITHMS = {
 
 
 def choose_step(algorithm: str, tally: Tally, recorder: Recorder) -> PlainStep:
-    """The step for `algorithm`; "auto" and what cannot be pruned are noted as events."""
-    return ALGORITHMS["lloyd" if algorithm == "auto" else algorithm](tally, recorder)
+    """The step for `algorithm`; rows that are sparse or left on disk are always scanned plainly."""
+    if algorithm != "lloyd" and not (tally.blocks.in_memory and not tally.blocks.sparse):
+        where = "sparse" if tally.blocks.sparse else "left on disk"
+        recorder.event("algorithm", f"lloyd: rows are {where}, which bounds do not serve", where="lloyd")
+        return PlainStep(tally, recorder)
+    return ALGORITHMS[algorithm](tally, recorder)

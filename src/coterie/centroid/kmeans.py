@@ -174,8 +174,8 @@ class KMeans(CentroidClusterer):
     algorithm : {"auto", "lloyd", "hamerly", "yinyang", "elkan"}, default="auto"
         All are exact and give the same labels and centres. "lloyd" looks at every pair;
         "hamerly" (2010) proves most rows unchanged with two bounds a row; "yinyang" (Ding et al.
-        2015) keeps a bound for each group of centres; "elkan" is an alias of "yinyang". "auto"
-        chooses from the shape of the problem, see `events_`.
+        2015) keeps a bound for each of eight groups of centres; "elkan" is an alias of "yinyang".
+        "auto" chooses from the shape of the problem and what was pruned so far, see `events_`.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" is spherical k-means (Dhillon & Modha 2001): rows and centres on the unit sphere.
     n_local_trials : int or None, default=None
@@ -221,7 +221,7 @@ class KMeans(CentroidClusterer):
         "tol": real(0),
         "verbose": FLAG,
         "copy_x": FLAG,
-        "algorithm": one_of("auto", *ALGORITHMS),
+        "algorithm": one_of(*ALGORITHMS),
         "metric": one_of("euclidean", "cosine"),
         "n_local_trials": NONE | whole(1),
         "n_threads": NONE | whole(1),

@@ -1,0 +1,3 @@
+"""Which builds of the kernels this processor can run."""
+
+def supported_isas() -> list[str]: ...

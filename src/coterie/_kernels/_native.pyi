@@ -1,0 +1,214 @@
+"""What the compiled kernels offer, whichever instruction set they were built for.
+
+Every function is the binding of the C++ kernel of its name (`cpp/bind/`), where shapes are checked.
+Rows are float32 or float64 of any strides, or the three arrays of a CSR matrix with int32 or int64
+indices; all other arrays are contiguous. Results are written to the arrays given for them.
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[Any]  # float32 or float64, the same throughout a call
+Indices: TypeAlias = NDArray[Any]  # int32 or int64, the same throughout a call
+Doubles: TypeAlias = NDArray[np.float64]
+
+isa: str
+vector_bytes: int
+
+def add_measured_seed(
+    rows: Floats,
+    weights: Doubles | None,
+    scale: float,
+    seeds: Doubles,
+    candidate: int,
+    hints: NDArray[np.uint8],
+    closest: Doubles,
+    nearest: NDArray[np.int32],
+    totals: Doubles,
+    n_threads: int,
+) -> None: ...
+def add_seeds(
+    rows: Floats,
+    weights: Doubles | None,
+    scale: float,
+    seeds: Doubles,
+    n_old: int,
+    closest: Doubles,
+    nearest: NDArray[np.int32],
+    totals: Doubles,
+    n_threads: int,
+) -> None: ...
+def all_dists(
+    rows: Floats,
+    centers: Doubles,
+    scale: float,
+    dists: Floats,
+    n_threads: int,
+) -> None: ...
+def all_dists_csr(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    centers: Doubles,
+    scale: float,
+    dists: Floats,
+    n_threads: int,
+) -> None: ...
+def assign(
+    rows: Floats,
+    centers: Doubles,
+    scale: float,
+    shift: Floats,
+    labels: NDArray[np.int32],
+    n_threads: int,
+) -> None: ...
+def assign_and_sum(
+    rows: Floats,
+    weights: Doubles | None,
+    centers: Doubles,
+    scale: float,
+    shift: Floats,
+    step_inverse: Doubles,
+    origin: Doubles,
+    weight_step_inverse: float,
+    labels: NDArray[np.int32],
+    sums: NDArray[np.int64],
+    weight_sums: NDArray[np.int64],
+    n_threads: int,
+) -> int: ...
+def assign_and_sum_csr(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    weights: Doubles | None,
+    centers: Doubles,
+    scale: float,
+    step_inverse: Doubles,
+    origin: Doubles,
+    weight_step_inverse: float,
+    labels: NDArray[np.int32],
+    sums: NDArray[np.int64],
+    weight_sums: NDArray[np.int64],
+    n_threads: int,
+) -> int: ...
+def assign_bounded(
+    rows: Floats,
+    weights: Doubles | None,
+    centers: Doubles,
+    before: Doubles | None,
+    order: NDArray[np.int32] | None,
+    scale: float,
+    shift: Floats,
+    step_inverse: Doubles,
+    origin: Doubles,
+    weight_step_inverse: float,
+    labels: NDArray[np.int32],
+    upper: NDArray[np.float32],
+    lower: NDArray[np.float32],
+    radius: NDArray[np.float32],
+    sums: NDArray[np.int64],
+    weight_sums: NDArray[np.int64],
+    n_threads: int,
+) -> tuple[int, int]: ...
+def assign_csr(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    centers: Doubles,
+    scale: float,
+    labels: NDArray[np.int32],
+    n_threads: int,
+) -> None: ...
+def column_stats(
+    rows: Floats,
+    out: Doubles,
+    n_threads: int,
+) -> int: ...
+def column_stats_csr(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    n_cols: int,
+    out: Doubles,
+    n_threads: int,
+) -> int: ...
+def draw_rows(
+    weights: Doubles | None,
+    closest: Doubles,
+    totals: Doubles,
+    n_cols: int,
+    targets: Doubles,
+    row_ids: NDArray[np.int64],
+) -> None: ...
+def measure_gains(
+    rows: Floats,
+    weights: Doubles | None,
+    scale: float,
+    seeds: Doubles,
+    candidates: Doubles,
+    closest: Doubles,
+    nearest: NDArray[np.int32],
+    hints: NDArray[np.uint8],
+    gains: Doubles,
+    n_threads: int,
+) -> None: ...
+def minibatch_steps(
+    rows: Floats,
+    scale: float,
+    shift: Floats,
+    weights: Doubles | None,
+    row_ids: NDArray[np.int64],
+    centers: Doubles,
+    counts: Doubles,
+    forget: float,
+    low_ratio: float,
+    check_rows: int,
+    rows_since_check: int,
+    inertias: Doubles,
+    sq_moves: Doubles,
+    n_threads: int,
+) -> tuple[int, int]: ...
+def minibatch_steps_csr(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    scale: float,
+    weights: Doubles | None,
+    row_ids: NDArray[np.int64],
+    centers: Doubles,
+    counts: Doubles,
+    forget: float,
+    low_ratio: float,
+    check_rows: int,
+    rows_since_check: int,
+    inertias: Doubles,
+    sq_moves: Doubles,
+    n_threads: int,
+) -> tuple[int, int]: ...
+def n_seeding_chunks(
+    n_rows: int,
+    n_cols: int,
+) -> int: ...
+def sum_sq_dists(
+    rows: Floats,
+    weights: Doubles | None,
+    centers: Doubles,
+    scale: float,
+    labels: NDArray[np.int32],
+    sq_dists: Doubles | None,
+    n_threads: int,
+) -> float: ...
+def sum_sq_dists_csr(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    weights: Doubles | None,
+    centers: Doubles,
+    scale: float,
+    labels: NDArray[np.int32],
+    sq_dists: Doubles | None,
+    n_threads: int,
+) -> float: ...
+def thread_limit() -> int: ...

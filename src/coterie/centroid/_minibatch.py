@@ -1,0 +1,285 @@
+"""Mini-batch steps: label a few rows, move their centres a little, until that stops helping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._history import Recorder
+from coterie._kernels import kernels
+from coterie.centroid._space import Space
+from coterie.data import Blocks
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Rows of the batches handed to one call of the kernel, about.
+_ROWS_A_CALL = 1 << 16
+#: Entries of `history_`, at most.
+_MOST_ENTRIES = 1000
+
+
+@dataclass
+class Walk:
+    """Centres on their way: where they are and the weight of the rows each has taken in."""
+
+    centers: Floats
+    counts: Floats
+    rows_since_check: int = 0
+
+    @property
+    def just_checked(self) -> bool:
+        """Whether the last step ended with a look for centres of low count."""
+        return self.rows_since_check == 0
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What some steps saw, one entry a step: SSE of the batch before the move, squared move."""
+
+    inertias: Floats
+    sq_moves: Floats
+
+
+def take_steps(
+    blocks: Blocks,
+    space: Space,
+    walk: Walk,
+    row_ids: Ints,
+    *,
+    weights: Floats | None = None,
+    forget: float = 0.0,
+    low_ratio: float = 0.0,
+) -> Steps:
+    """Move the centres of `walk` by one step for each row of `row_ids`.
+
+    Sculley (2010): every row of a batch goes to its nearest centre, and a centre becomes the mean
+    of all rows it has ever been given, c += sum w (x - c) / count. With `forget` = p > 0 the rate
+    is (1 + p) times higher once counts are large, which makes the centre a mean whose early rows
+    fade (polynomial-decay averaging, Shamir and Zhang 2013).
+
+    Time O(n_steps * batch_size * n_clusters * n_features), memory one batch.
+
+    Parameters
+    ----------
+    blocks, space
+        Where the rows are, and the coordinates to compute in.
+    walk
+        Modified.
+    row_ids
+        Batches of rows, shape (n_steps, batch_size).
+    weights
+        What each row of `blocks` counts, shape (n_rows,); None: one each.
+    forget
+        The power p above.
+    low_ratio
+        Return after the step in which a centre is found to have less than this share of the
+        heaviest centre's count: a candidate for `reassign`. Looked at every 10 n_clusters rows
+        and as long as some centre has none.
+
+    Returns
+    -------
+    Steps
+        Of the steps taken, the last one being that which called for an early return, if any.
+    """
+    n_steps = row_ids.shape[0]
+    inertias, sq_moves = np.empty(n_steps), np.empty(n_steps)
+    rest = (
+        weights, row_ids, walk.centers, walk.counts, forget, low_ratio,
+        10 * walk.counts.size, walk.rows_since_check, inertias, sq_moves, blocks.n_threads,
+    )  # fmt: skip
+    if blocks.sparse:
+        rows = blocks.rows
+        n_done, walk.rows_since_check = kernels.minibatch_steps_csr(
+            rows.data, rows.indices, rows.indptr, space.scale, *rest
+        )
+    else:
+        n_done, walk.rows_since_check = kernels.minibatch_steps(
+            np.asarray(blocks.rows), space.scale, space.shift, *rest
+        )
+    return Steps(inertias[:n_done], sq_moves[:n_done])
+
+
+def reassign(
+    walk: Walk, blocks: Blocks, batch: Ints, low_ratio: float, rng: np.random.RandomState
+) -> int:
+    """Put centres of low count on random rows of a batch; how many.
+
+    They get the lowest count of the others, so that they are not moved again at once. At most
+    half of the batch is used up, for the centres of lowest count; the heaviest always stays.
+
+    Parameters
+    ----------
+    walk
+        Modified.
+    blocks, batch
+        The rows, and the indices of those in the batch.
+    low_ratio
+        A count below this share of the highest is low.
+    rng
+        Source of the choice.
+    """
+    low = np.flatnonzero(walk.counts < low_ratio * walk.counts.max())
+    low = low[low != np.argmax(walk.counts)]
+    low = low[np.argsort(walk.counts[low], kind="stable")][: batch.size // 2]
+    if low.size:
+        chosen = rng.choice(batch.size, size=low.size, replace=False)
+        walk.centers[np.sort(low)] = blocks.take(batch[chosen])
+        walk.counts[low] = np.delete(walk.counts, low).min()
+    return int(low.size)
+
+
+class Plateau:
+    """Notices when steps no longer help, from exponentially smoothed inertia and moves.
+
+    Parameters
+    ----------
+    memory
+        Share of the newest step in the smoothed values.
+    tol
+        Settled once the smoothed squared move is at most this; 0: never.
+    max_no_improvement
+        Settled after this many steps in a row without a new lowest smoothed inertia; None: never.
+    """
+
+    def __init__(self, memory: float, tol: float, max_no_improvement: int | None) -> None:
+        self.memory = memory
+        self.tol = tol
+        self.max_no_improvement = max_no_improvement
+        #: Smoothed inertia of a batch; of the start alone until a second step was seen.
+        self.inertia = np.inf
+        self._sq_move = np.inf
+        self._lowest = np.inf
+        self._n_steps = 0
+        self._n_worse = 0
+
+    def _smooth(self, before: float, value: float) -> float:
+        # The first step tells of the seeds, not of the descent: begin anew after it.
+        if self._n_steps <= 2:
+            return value
+        return before + self.memory * (value - before)
+
+    def why_stop(self, inertia: float, sq_move: float) -> str | None:
+        """Take note of a step; a sentence once there is reason to stop."""
+        self._n_steps += 1
+        self.inertia = self._smooth(self.inertia, inertia)
+        self._sq_move = self._smooth(self._sq_move, sq_move)
+        if self._n_steps == 1:
+            return None
+        if self.tol > 0 and self._sq_move <= self.tol:
+            return f"the centres moved by no more than tol ({self._sq_move:.3g}, smoothed)"
+        self._n_worse = 0 if self.inertia < self._lowest else self._n_worse + 1
+        self._lowest = min(self._lowest, self.inertia)
+        if self.max_no_improvement is not None and self._n_worse >= self.max_no_improvement:
+            return f"the smoothed inertia found no new low in {self._n_worse} steps"
+        return None
+
+
+@dataclass(frozen=True)
+class MiniBatchRun:
+    """Where the steps ended; `batch_inertia` is the smoothed SSE of a batch."""
+
+    walk: Walk
+    n_steps: int
+    batch_inertia: float
+
+
+def minibatch(
+    blocks: Blocks,
+    space: Space,
+    centers: Floats,
+    rng: np.random.RandomState,
+    *,
+    batch_size: int,
+    max_steps: int,
+    plateau: Plateau,
+    forget: float,
+    low_ratio: float,
+    recorder: Recorder,
+) -> MiniBatchRun:
+    """Take mini-batch steps from `centers` until they stop helping.
+
+    Batches are drawn with replacement, rows in proportion to their weights. Time
+    O(batch_size * n_clusters * n_features) a step, memory one batch (and 8 bytes a row where
+    there are weights). The rule for stopping is applied after each call of the kernel, so up to a
+    tenth of a pass over the rows may follow the step that met it.
+
+    Parameters
+    ----------
+    blocks, space
+        The rows, and the coordinates to compute in.
+    centers
+        Where to start, shape (n_clusters, n_features); not modified.
+    rng
+        Source of the batches and of reassignments.
+    batch_size, max_steps
+        Rows in a batch, and steps to take at most.
+    plateau
+        The rule for stopping.
+    forget, low_ratio
+        See `take_steps`.
+    recorder
+        Is told of the progress, about every tenth of a pass, and of events.
+
+    Returns
+    -------
+    MiniBatchRun
+    """
+    draw = row_drawer(blocks, rng)
+    walk = Walk(centers.copy(), np.zeros(centers.shape[0]))
+    n_rows = blocks.n_rows
+    total = n_rows if blocks.weights is None else float(blocks.weights.sum())
+    period = max(-(-n_rows // (10 * batch_size)), -(-max_steps // _MOST_ENTRIES))
+    a_call = min(period, max(1, _ROWS_A_CALL // batch_size))
+    n_steps, n_reassigned, next_entry = 0, 0, period
+    why: str | None = None
+    while n_steps < max_steps and why is None and not recorder.stopped:
+        planned = draw((min(a_call, max_steps - n_steps), batch_size))
+        while planned.shape[0] > 0:
+            steps = take_steps(blocks, space, walk, planned, forget=forget, low_ratio=low_ratio)
+            n_done = steps.inertias.size
+            n_steps += n_done
+            last, planned = planned[n_done - 1], planned[n_done:]
+            if walk.just_checked:
+                n_reassigned += reassign(walk, blocks, last, low_ratio, rng)
+            for inertia, sq_move in zip(steps.inertias, steps.sq_moves, strict=True):
+                why = why or plateau.why_stop(inertia, sq_move)
+        if n_steps >= next_entry or n_steps >= max_steps or why is not None:
+            next_entry += period
+            if n_reassigned:
+                recorder.event(
+                    "reassigned",
+                    f"{n_reassigned} centres of low count were put on random rows",
+                    iteration=n_steps,
+                )
+                n_reassigned = 0
+            recorder.iteration(
+                walk.centers,
+                iteration=n_steps,
+                objective_update=float(plateau.inertia / batch_size * total),
+                shift=float(steps.sq_moves[-1]),
+            )
+    if why is not None:
+        recorder.event("settled", why, iteration=n_steps)
+    elif not recorder.stopped:
+        recorder.event(
+            "not settled", f"max_iter was reached after {n_steps} steps", iteration=n_steps
+        )
+    return MiniBatchRun(walk, n_steps, plateau.inertia)
+
+
+def row_drawer(blocks: Blocks, rng: np.random.RandomState) -> Callable[[tuple[int, ...]], Ints]:
+    """A function that draws rows with replacement, in proportion to their weights."""
+    if blocks.weights is None:
+        return lambda shape: rng.randint(blocks.n_rows, size=shape, dtype=np.int64)
+    ends = np.cumsum(blocks.weights)
+    last = int(np.searchsorted(ends, ends[-1]))
+
+    def draw(shape: tuple[int, ...]) -> Ints:
+        at = np.searchsorted(ends, rng.random_sample(shape) * ends[-1], side="right")
+        return np.minimum(at, last).astype(np.int64, copy=False)
+
+    return draw

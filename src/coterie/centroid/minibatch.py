@@ -1,0 +1,408 @@
+"""Mini-batch k-means: the estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_random_state
+from sklearn.utils.random import sample_without_replacement
+
+from coterie._checks import (
+    ANY,
+    ARRAY,
+    CALLABLE,
+    FLAG,
+    NONE,
+    Rule,
+    check_enough_rows,
+    check_weights,
+    one_of,
+    real,
+    whole,
+)
+from coterie._history import Event, Iteration, Recorder
+from coterie.centroid._bisect import gather
+from coterie.centroid._local_search import improve_seeds
+from coterie.centroid._minibatch import Plateau, Walk, minibatch, reassign, take_steps
+from coterie.centroid._passes import assign, sum_sq_dists
+from coterie.centroid._seeding import SEEDINGS
+from coterie.centroid._space import Space
+from coterie.centroid.kmeans import CentroidClusterer, given_centers, seed
+from coterie.data import Blocks
+
+Floats = npt.NDArray[np.float64]
+
+#: Seedings of which one try is usually enough; the others get three.
+_ONE_TRY = {"k-means++", "farthest-first", "k-means||"}
+#: How fast `fit` forgets; see `take_steps`.
+_FORGET = 4.0
+#: The smoothed inertia looks back over about the rows of X divided by this.
+_RECENT = 4.0
+#: Swaps tried on the seeds of k-means++.
+_SWAPS = 50
+#: Values of the rows they are tried on, and products it takes to begin, at most.
+_MOST_VALUES, _MOST_PRODUCTS = 1 << 22, 1 << 29
+
+
+class MiniBatchKMeans(CentroidClusterer):
+    """k-means clustering by small random batches: nearly the SSE of `KMeans`, in fewer passes.
+
+    Each step draws `batch_size` rows, gives every one to its nearest centre and moves each centre
+    towards the mean of the rows it got (Sculley 2010). Rows are drawn with replacement, in
+    proportion to their weights. In `fit` a centre is a mean of the rows it was ever given in which
+    a row counts in proportion to how many came before it (polynomial-decay averaging, Shamir and
+    Zhang 2013), so that where the seeds were is soon forgotten; in `partial_fit` all rows count
+    alike, as in scikit-learn.
+
+    Drop-in for `sklearn.cluster.MiniBatchKMeans`: same parameters, attributes and dtypes.
+
+    Time O(batch_size k d) a step, and a pass over X to look at its columns and another for the
+    labels. Memory beyond X: one batch, 4 bytes a row for the labels, 8 with weights.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    init : str, array of shape (n_clusters, n_features) or callable, default="k-means++"
+        How to start, from `init_size` random rows; the choices are those of `KMeans`. Seeds of
+        ``"k-means++"`` are improved by local search on some of these rows (Lattanzi and Sohler
+        2019), since small steps seldom find a cluster that was left without a seed.
+    max_iter : int, default=100
+        Steps are taken for at most this many times the rows of X.
+    batch_size : int, default=1024
+        Rows a step.
+    verbose : bool, default=False
+        Show progress on stderr.
+    compute_labels : bool, default=True
+        Whether `fit` ends with a pass for `labels_` and the exact `inertia_`.
+    random_state : int, RandomState or None, default=None
+    tol : float, default=0.0
+        Stop once the summed squared move of the centres in a step, exponentially smoothed, is at
+        most ``tol`` times the mean variance of the columns; 0: never.
+    max_no_improvement : int or None, default=10
+        Stop once the exponentially smoothed inertia of the batches has not reached a new low for
+        this many steps in a row; None: never.
+    init_size : int or None, default=None
+        Rows to seed from; None: ``3 * batch_size``, or ``3 * n_clusters`` if that is too few.
+    n_init : int or "auto", default="auto"
+        Seedings tried, of which the one of lowest SSE on random rows is used. "auto": one for
+        k-means++, farthest-first, k-means|| and given centres, else three.
+    reassignment_ratio : float, default=0.01
+        A centre that has seen less than this share of the rows of the most popular one is put
+        on a random row; 0: never.
+    n_threads : int or None, default=None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
+    callback : callable or None, default=None
+        Called about ten times a pass over X with a `Progress`; returning True stops.
+    keep : {None, "parameters"}, default=None
+        "parameters" stores the centres with every entry of `history_`.
+    n_local_trials : int or None, default=None
+        Candidates tried at each step of k-means++; None: 2 + log(n_clusters).
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (n_clusters, n_features)
+    labels_ : int32 array of shape (n_rows,)
+        Equal to ``predict(X)``; of the batch, after `partial_fit`.
+    inertia_ : float
+        SSE of `labels_` against `cluster_centers_`; an estimate from the last batches if not
+        `compute_labels`.
+    n_iter_ : int
+        Passes over X that the steps amount to.
+    n_steps_ : int
+    counts_ : array of shape (n_clusters,)
+        Weight of the rows each centre has taken in.
+    history_ : list of dict
+        About ten entries a pass over X, a thousand at most: step, smoothed SSE, last shift,
+        seconds.
+    events_ : list of dict
+        Centres reassigned, and why the steps ended.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import MiniBatchKMeans
+    >>> X = np.repeat([[1.0, 2], [10, 2]], 50, axis=0)
+    >>> model = MiniBatchKMeans(2, random_state=0).fit(X)
+    >>> sorted(model.cluster_centers_.tolist())
+    [[1.0, 2.0], [10.0, 2.0]]
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "n_clusters": whole(1),
+        "init": one_of(*SEEDINGS) | CALLABLE | ARRAY,
+        "max_iter": whole(1),
+        "batch_size": whole(1),
+        "verbose": FLAG,
+        "compute_labels": FLAG,
+        "random_state": ANY,
+        "tol": real(0),
+        "max_no_improvement": NONE | whole(0),
+        "init_size": NONE | whole(1),
+        "n_init": one_of("auto") | whole(1),
+        "reassignment_ratio": real(0),
+        "n_threads": NONE | whole(1),
+        "callback": NONE | CALLABLE,
+        "keep": NONE | one_of("parameters"),
+        "n_local_trials": NONE | whole(1),
+    }
+
+    n_iter_: int
+    n_steps_: int
+    counts_: Floats
+    history_: list[Iteration]
+    events_: list[Event]
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        max_iter: int = 100,
+        batch_size: int = 1024,
+        verbose: Any = False,
+        compute_labels: bool = True,
+        random_state: Any = None,
+        tol: float = 0.0,
+        max_no_improvement: int | None = 10,
+        init_size: int | None = None,
+        n_init: Any = "auto",
+        reassignment_ratio: float = 0.01,
+        n_threads: int | None = None,
+        callback: Any = None,
+        keep: str | None = None,
+        n_local_trials: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.verbose = verbose
+        self.compute_labels = compute_labels
+        self.random_state = random_state
+        self.tol = tol
+        self.max_no_improvement = max_no_improvement
+        self.init_size = init_size
+        self.n_init = n_init
+        self.reassignment_ratio = reassignment_ratio
+        self.n_threads = n_threads
+        self.callback = callback
+        self.keep = keep
+        self.n_local_trials = n_local_trials
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters of the rows of X.
+
+        Parameters
+        ----------
+        X : array, data frame, CSR matrix or memory map of shape (n_rows, n_features)
+        y : ignored
+        sample_weight : array of shape (n_rows,) or None
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        self._check_params()
+        rows = self._rows_to_cluster(X, reset=True)
+        weights = check_weights("MiniBatchKMeans", sample_weight, rows.shape[0])
+        blocks = self._blocks(rows, weights)
+        check_enough_rows("MiniBatchKMeans", self.n_clusters, blocks.n_rows)
+        columns, space = self._lay_out(blocks, X)
+        rng = check_random_state(self.random_state)
+        start = self._start(X, blocks, space, rng)
+
+        batch_size = min(self.batch_size, blocks.n_rows)
+        max_steps = self.max_iter * blocks.n_rows // batch_size
+        recorder = Recorder(max_steps, self._callback(), self.keep == "parameters")
+        run = minibatch(
+            blocks,
+            space,
+            start,
+            rng,
+            batch_size=batch_size,
+            max_steps=max_steps,
+            plateau=Plateau(
+                memory=min(1.0, _RECENT * batch_size / (blocks.n_rows + 1)),
+                tol=self.tol * float(columns.variance.mean()),
+                max_no_improvement=self.max_no_improvement,
+            ),
+            forget=_FORGET,
+            low_ratio=self.reassignment_ratio,
+            recorder=recorder,
+        )
+        self.n_steps_ = run.n_steps
+        self.n_iter_ = -(-run.n_steps * batch_size // blocks.n_rows)
+        self.history_, self.events_ = recorder.history, recorder.events
+        self._random_state = rng
+        total = blocks.n_rows if weights is None else float(weights.sum())
+        return self._publish_walk(
+            run.walk, blocks, space, blocks.dtype, run.batch_inertia / batch_size * total
+        )
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take one step, with the rows of X as the batch.
+
+        The first call seeds the centres from X. Every row counts alike, whenever it came:
+        c += sum w (x - c) / counts.
+
+        Parameters
+        ----------
+        X : array, data frame, CSR matrix or memory map of shape (n_rows, n_features)
+        y : ignored
+        sample_weight : array of shape (n_rows,) or None
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "cluster_centers_")
+        self._check_params()
+        rows = self._rows_to_cluster(X, reset=first)
+        weights = check_weights("MiniBatchKMeans", sample_weight, rows.shape[0])
+        blocks = self._blocks(rows, weights)
+        if first:
+            check_enough_rows("MiniBatchKMeans", self.n_clusters, blocks.n_rows)
+        _, space = self._lay_out(blocks, X)
+        if first or not hasattr(self, "_random_state"):
+            self._random_state = check_random_state(self.random_state)
+        if first:
+            self.n_steps_, self.history_, self.events_ = 0, [], []
+            start = self._start(X, blocks, space, self._random_state)
+            walk = Walk(start, np.zeros(self.n_clusters))
+        else:
+            walk = self._resume()
+        everything = np.arange(blocks.n_rows, dtype=np.int64)
+        take_steps(blocks, space, walk, everything[np.newaxis], weights=weights)
+        self.n_steps_ += 1
+        if walk.just_checked:
+            n_moved = reassign(
+                walk, blocks, everything, self.reassignment_ratio, self._random_state
+            )
+            if n_moved:
+                self.events_.append(
+                    Event(
+                        what="reassigned",
+                        where=None,
+                        iteration=self.n_steps_,
+                        detail=f"{n_moved} centres of low count were put on random rows",
+                    )
+                )
+        dtype = blocks.dtype if first else self.cluster_centers_.dtype
+        return self._publish_walk(walk, blocks, space, dtype, None)
+
+    def _resume(self) -> Walk:
+        """The centres where the last step left them, unrounded unless they were set since."""
+        centers = getattr(self, "_exact_centers", self.cluster_centers_)
+        if not np.array_equal(centers.astype(self.cluster_centers_.dtype), self.cluster_centers_):
+            centers = self.cluster_centers_
+        return Walk(
+            np.array(centers, dtype=np.float64, order="C"),
+            self.counts_.copy(),
+            getattr(self, "_rows_since_check", 0),
+        )
+
+    def _start(self, X: Any, blocks: Blocks, space: Space, rng: np.random.RandomState) -> Floats:
+        """The best of `n_init` seedings, each from some of the rows."""
+        who = "MiniBatchKMeans"
+        given = given_centers(who, self.init, self.n_clusters, blocks)
+        if given is not None:
+            if self.n_init not in ("auto", 1):
+                warnings.warn(
+                    f"Explicit initial center position passed: performing only one init in {who} "
+                    f"instead of n_init={self.n_init}.",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+            return given
+        size = self._n_rows_to_seed_from(blocks.n_rows)
+        n_tries = self.n_init
+        if n_tries == "auto":
+            n_tries = 1 if isinstance(self.init, str) and self.init in _ONE_TRY else 3
+        judges = sample(blocks, size, self.n_clusters, rng) if n_tries > 1 else None
+        best, lowest = None, np.inf
+        for _ in range(n_tries):
+            some = sample(blocks, size, self.n_clusters, rng)
+            centers = seed(
+                who, self.init, X, some, space, self.n_clusters, rng, self.n_local_trials
+            )
+            if self.init == "k-means++":
+                centers = self._search(some, space, centers, rng)
+            sse = 0.0
+            if judges is not None:
+                sse = sum_sq_dists(judges, centers, space, assign(judges, centers, space))
+            if best is None or sse < lowest:
+                best, lowest = centers, sse
+        assert best is not None
+        return best
+
+    def _n_rows_to_seed_from(self, n_rows: int) -> int:
+        size = self.init_size
+        if size is None:
+            size = 3 * min(self.batch_size, n_rows)
+        elif size < self.n_clusters:
+            warnings.warn(
+                f"init_size={size} should be larger than n_clusters={self.n_clusters}. "
+                "Setting it to min(3*n_clusters, n_samples)",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        return size if size >= self.n_clusters else 3 * self.n_clusters
+
+    def _search(
+        self, blocks: Blocks, space: Space, centers: Floats, rng: np.random.RandomState
+    ) -> Floats:
+        """Improve seeds on some thousand rows, unless even ten a cluster would take too long."""
+        n_rows = max(10 * self.n_clusters, min(8192, _MOST_VALUES // blocks.n_cols))
+        if (
+            self.n_clusters == 1
+            or n_rows * self.n_clusters * max(16, blocks.n_cols) > _MOST_PRODUCTS
+        ):
+            return centers
+        few = sample(blocks, n_rows, self.n_clusters, rng)
+        return improve_seeds(few, space, centers, rng, n_tries=_SWAPS)
+
+    def _publish_walk(
+        self, walk: Walk, blocks: Blocks, space: Space, dtype: Any, estimate: float | None
+    ) -> Self:
+        """Round the centres to the type of X; labels and SSE are those of the rounded centres."""
+        centers = walk.centers.astype(dtype)
+        self.cluster_centers_ = centers
+        self.counts_ = walk.counts
+        self._exact_centers = walk.centers
+        self._rows_since_check = walk.rows_since_check
+        self._n_features_out = int(centers.shape[0])
+        if self.compute_labels:
+            exact = centers.astype(np.float64)
+            labels = assign(blocks, exact, space)
+            self._publish(centers, labels, sum_sq_dists(blocks, exact, space, labels))
+        else:
+            self.__dict__.pop("labels_", None)
+            if estimate is not None:
+                self.inertia_ = float(estimate)
+        return self
+
+    def _check_loaded(self) -> None:
+        """Refuse fitted attributes that do not fit together (a damaged model file)."""
+        super()._check_loaded()
+        counts = self.counts_
+        if counts.shape != self.cluster_centers_.shape[:1] or counts.dtype != np.float64:
+            raise ValueError(f"counts_ has shape {counts.shape} and type {counts.dtype}")
+        if not (np.isfinite(counts).all() and (counts >= 0).all()):
+            raise ValueError("counts_ has values that are not finite or negative")
+
+
+def sample(blocks: Blocks, size: int, at_least: int, rng: np.random.RandomState) -> Blocks:
+    """So many rows with weight, none twice; all rows where fewer than `at_least` have weight."""
+    weighty = None if blocks.weights is None else np.flatnonzero(blocks.weights)
+    n_weighty = blocks.n_rows if weighty is None else weighty.size
+    if size >= blocks.n_rows or n_weighty < at_least:
+        return blocks
+    chosen = sample_without_replacement(n_weighty, min(size, n_weighty), random_state=rng)
+    return gather(blocks, chosen if weighty is None else weighty[chosen])

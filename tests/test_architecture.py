@@ -1,0 +1,178 @@
+"""Reads the imports of the package and keeps the dependency arrows pointing one way."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import coterie
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(coterie.__file__).parent
+if (ROOT / "src" / "coterie").is_dir():
+    PACKAGE = ROOT / "src" / "coterie"
+
+#: Families from the ground up; a later one may use an earlier one.
+FAMILIES = [
+    "distance", "neighbors", "centroid", "quantize", "search", "hierarchy", "density", "mixture",
+]  # fmt: skip
+#: What anything may use, and what the ground itself may use.
+GROUND = {"_kernels": set[str](), "errors": set[str](), "_config": {"_kernels"}}
+GROUND["data"] = {"_kernels", "_config", "errors"}
+GROUND["_threads"] = {"_kernels"}
+#: Helpers of the estimators; they know of no family.
+SHARED = {"_base", "_checks", "_files", "_history", "_labels"}
+#: From the top: each may use what stands after it, and everything below.
+SURFACE = ["cli", "report", "plots", "select"]
+
+#: Libraries that only some places may know.
+RESERVED = {
+    "dask": {"data"},
+    "distributed": {"data"},
+    "pyarrow": {"data"},
+    "matplotlib": {"plots", "report"},
+    "plotly": {"plots", "report"},
+    "jinja2": {"plots", "report"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "threadpoolctl": {"_threads"},
+}
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Dotted names a file imports, wherever in it; `from a import b` gives `a.b`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: import by full name, not relative"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def part_of(name: str) -> str:
+    """`coterie.data.blocks.Block` -> `data`; `coterie.KMeans` -> `centroid`, its home."""
+    public = {full.rpartition(".")[2]: full for full in imports_of(PACKAGE / "__init__.py")}
+    second = name.split(".")[1]
+    return public.get(second, name).split(".")[1]
+
+
+def may_use(part: str) -> set[str]:
+    """Parts of coterie that a part may import."""
+    if part in GROUND:
+        return GROUND[part] | {part}
+    below = set(GROUND) | SHARED
+    if part in SHARED:
+        return below
+    if part in FAMILIES:
+        return below | {"evaluate"} | set(FAMILIES[: FAMILIES.index(part) + 1])
+    if part == "evaluate":
+        return below | {"evaluate", "distance", "neighbors"}
+    everything_below = below | {"evaluate"} | set(FAMILIES)
+    return everything_below | set(SURFACE[SURFACE.index(part) :])
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+IN_A_PART = [path for path in FILES if path != PACKAGE / "__init__.py"]
+
+
+def _part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+@pytest.mark.parametrize("path", IN_A_PART, ids=_name)
+def test_arrows_point_one_way(path: Path) -> None:
+    allowed = may_use(_part(path))
+    ours = {name for name in imports_of(path) if name.split(".")[0] == "coterie"}
+    if path == PACKAGE / "_files.py":
+        ours.discard("coterie")  # a loaded model's class is looked up among the public names
+    assert "coterie" not in ours, f"{_name(path)} imports the whole package"
+    wrong = {name for name in ours if part_of(name) not in allowed}
+    assert not wrong, f"{_name(path)} must not lean on {sorted(wrong)}"
+
+
+def test_every_part_of_the_house_is_known() -> None:
+    parts = {_part(path) for path in IN_A_PART}
+    assert parts <= set(GROUND) | SHARED | set(FAMILIES) | {"evaluate"} | set(SURFACE)
+
+
+def _estimator_files() -> set[str]:
+    """Modules of the families that define a public estimator."""
+    found = set()
+    for path in IN_A_PART:
+        if _part(path) not in FAMILIES or path.name.startswith("_"):
+            continue
+        classes = [
+            node
+            for node in ast.parse(path.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.ClassDef)
+        ]
+        if any(isinstance(item, ast.FunctionDef) and item.name == "fit"
+               for node in classes for item in node.body):  # fmt: skip
+            found.add("coterie." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts))
+    return found
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        p
+        for p in IN_A_PART
+        if _part(p) in FAMILIES and p.name.startswith("_") and p.stem != "__init__"
+    ],
+    ids=_name,
+)
+def test_algorithms_know_no_estimator(path: Path) -> None:
+    estimators = _estimator_files()
+    assert estimators, "no estimator found at all"
+    wrong = {name for name in imports_of(path) if name.rpartition(".")[0] in estimators}
+    packages = {f"coterie.{family}" for family in FAMILIES}
+    wrong |= {name for name in imports_of(path) if name.rpartition(".")[0] in packages
+              and name.rpartition(".")[2][0].isupper()}  # fmt: skip
+    assert not wrong
+
+
+@pytest.mark.parametrize("path", FILES, ids=_name)
+def test_libraries_stay_where_they_belong(path: Path) -> None:
+    for name in imports_of(path):
+        library = name.split(".")[0]
+        places = RESERVED.get(library)
+        assert places is None or _part(path) in places, f"{_name(path)} imports {name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=_name)
+def test_scikit_learn_does_none_of_our_work(path: Path) -> None:
+    for name in imports_of(path):
+        parts = name.split(".")
+        if parts[0] != "sklearn":
+            continue
+        assert not {"cluster", "metrics", "mixture", "neighbors"} & set(parts[1:2]), name
+        private = [part for part in parts if part.startswith("_") and not part.startswith("__")]
+        assert not private, f"{_name(path)} uses a private part of scikit-learn: {name}"
+
+
+HEADERS = sorted((ROOT / "cpp" / "include").rglob("*.hpp"))
+
+
+@pytest.mark.skipif(not HEADERS, reason="the C++ sources are not here")
+@pytest.mark.parametrize("path", HEADERS, ids=lambda path: path.name)
+def test_kernels_know_nothing_of_python(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    included = re.findall(r'#\s*include\s*[<"]([^>"]+)[>"]', text)
+    assert not [name for name in included if re.search(r"nanobind|Python\.h|numpy|bind/", name)]
+    assert not re.search(r"\bPy[A-Z_]\w*\s*\(|\bnanobind\b|\bnb::", text)
+
+
+def test_the_reader_of_imports_reads_all_forms(tmp_path: Path) -> None:
+    file = tmp_path / "example.py"
+    file.write_text(
+        "import a.b as c\nfrom d.e import f, g\ndef h():\n    from i import j\n", encoding="utf-8"
+    )
+    assert set(imports_of(file)) == {"a.b", "d.e.f", "d.e.g", "i.j"}

@@ -1,0 +1,42 @@
+"""Importing coterie is quick and pulls in none of the optional libraries."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+# What only data/, plots/, report/ and cli/ may need, and only when used.
+HEAVY = ("dask", "distributed", "matplotlib", "plotly", "jinja2", "pandas", "polars", "pyarrow",
+         "typer", "rich")  # fmt: skip
+
+
+def _run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    return done.stdout
+
+
+def test_no_optional_library_is_imported() -> None:
+    # What scikit-learn's base itself imports is not ours to forbid.
+    code = (
+        "import sys, json, sklearn.base; before = set(sys.modules); import coterie;"
+        "print(json.dumps(sorted({name.split('.')[0] for name in set(sys.modules) - before})))"
+    )
+    assert not set(json.loads(_run(code))) & set(HEAVY)
+    alone = "import sys, json, coterie; print(json.dumps(sorted(sys.modules)))"
+    assert not set(json.loads(_run(alone))) & {"dask", "matplotlib", "typer", "rich"}
+
+
+def test_importing_is_quick() -> None:
+    code = (
+        "import time, sklearn.base; start = time.perf_counter(); import coterie;"
+        "print(time.perf_counter() - start)"
+    )
+    # The promise is 0.3 s; the rest is slack for a busy machine.
+    assert min(float(_run(code)) for _ in range(5)) < 0.3 * 2
+
+
+def test_importing_prints_nothing() -> None:
+    assert _run("import coterie") == ""

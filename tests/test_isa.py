@@ -1,0 +1,160 @@
+"""Every build of the kernels gives the same bits, and the stub describes all of them."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import coterie._kernels
+from coterie._kernels import available_isas, kernels
+
+# Prints one hash for each fit: of labels, centres and inertia, to the last bit.
+FITS = r"""
+import hashlib, json, warnings
+import numpy as np, scipy.sparse as sp
+from coterie import KMeans
+import coterie
+
+def digest(model):
+    seen = hashlib.sha256()
+    for part in (model.labels_, model.cluster_centers_, np.float64(model.inertia_)):
+        seen.update(np.ascontiguousarray(part).tobytes())
+    return seen.hexdigest()
+
+hashes = {"isa": coterie.show_config()["isa"]}
+rng = np.random.default_rng(0)
+for dtype in (np.float32, np.float64):
+    for n, d, k in ((300, 1, 3), (1000, 3, 7), (1500, 7, 13), (700, 17, 25), (600, 33, 30)):
+        centers = rng.normal(scale=3, size=(k, d))
+        X = (centers[rng.integers(k, size=n)] + rng.normal(size=(n, d))).astype(dtype)
+        weights = rng.integers(1, 5, size=n).astype(float)
+        for algorithm in ("lloyd", "hamerly", "yinyang", "elkan", "auto"):
+            model = KMeans(k, random_state=0, algorithm=algorithm, max_iter=30).fit(X)
+            hashes[f"{dtype.__name__} {d} {algorithm}"] = digest(model)
+        model = KMeans(k, random_state=0, max_iter=30).fit(np.asfortranarray(X), None, weights)
+        hashes[f"{dtype.__name__} {d} weighted, Fortran order"] = digest(model)
+        model = KMeans(k, random_state=0, metric="cosine", max_iter=30).fit(X + 1)
+        hashes[f"{dtype.__name__} {d} cosine"] = digest(model)
+        for init in ("random", "box", "farthest-first", "k-means||"):
+            model = KMeans(k, init=init, n_init=1, random_state=0, max_iter=5).fit(X)
+            hashes[f"{dtype.__name__} {d} {init}"] = digest(model)
+        ties = np.round(X).astype(dtype)
+        model = KMeans(k, init=ties[:k], n_init=1, max_iter=10).fit(ties)
+        hashes[f"{dtype.__name__} {d} integers"] = digest(model)
+        sparse = sp.csr_matrix(np.where(np.abs(X) > 2, X, 0).astype(dtype))
+        for init in ("k-means++", "random"):
+            model = KMeans(k, init=init, n_init=1, random_state=0, max_iter=30).fit(sparse)
+            hashes[f"{dtype.__name__} {d} sparse {init}"] = digest(model)
+print(json.dumps(hashes))
+"""
+
+
+def _run(code: str, isa: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env={**os.environ, "COTERIE_ISA": isa},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+@pytest.fixture(scope="module")
+def hashes() -> dict[str, dict[str, str]]:
+    """For every build: its hashes."""
+    by_isa = {}
+    for isa in available_isas():
+        done = _run(FITS, isa)
+        assert done.returncode == 0, done.stderr
+        by_isa[isa] = json.loads(done.stdout)
+        assert by_isa[isa].pop("isa") == isa
+    return by_isa
+
+
+@pytest.mark.skipif(len(available_isas()) < 2, reason="only one build runs on this machine")
+def test_every_build_gives_the_same_bits(hashes: dict[str, dict[str, str]]) -> None:
+    first, *others = hashes.values()
+    for other in others:
+        differing = [name for name in first if first[name] != other[name]]
+        assert not differing
+
+
+def test_every_algorithm_gives_the_same_bits(hashes: dict[str, dict[str, str]]) -> None:
+    for by_name in hashes.values():
+        for name, value in by_name.items():
+            if name.endswith(" lloyd"):
+                case = name.removesuffix("lloyd")
+                for algorithm in ("hamerly", "yinyang", "elkan", "auto"):
+                    assert by_name[case + algorithm] == value, case + algorithm
+
+
+def test_an_unknown_build_is_a_clear_error() -> None:
+    done = _run("import coterie", "nonsense")
+    assert done.returncode != 0
+    last = done.stderr.strip().splitlines()[-1]
+    assert re.match(r"ImportError: COTERIE_ISA=nonsense was asked for.*unset it", last)
+    assert all(isa in last for isa in available_isas())
+
+
+def test_without_a_wish_the_fastest_build_is_taken() -> None:
+    done = _run("import coterie; print(coterie.show_config()['isa'])", "")
+    assert done.stdout.strip() == available_isas()[-1]
+
+
+# The stub.
+
+
+def _stub() -> ast.Module:
+    path = Path(coterie._kernels.__file__).with_name("_native.pyi")
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _parameters_in(signature: str) -> list[str]:
+    """Names of the parameters in `def f(a: ndarray[dtype=.., shape=(*, *)], b: int) -> ..`."""
+    inside = signature[signature.index("(") + 1 : signature.rindex(") ->")]
+    while re.search(r"[\[(]", inside):  # drop what is bracketed, innermost first
+        inside = re.sub(r"[\[(][^\[\]()]*[\])]", "", inside)
+    return [part.split(":")[0].strip() for part in inside.split(",") if part.strip()]
+
+
+def _overloads(function: Any) -> list[list[str]]:
+    return [_parameters_in(overload[0]) for overload in function.__nb_signature__]
+
+
+@pytest.mark.parametrize("isa", available_isas())
+def test_the_stub_names_what_the_module_has(isa: str) -> None:
+    module = importlib.import_module(f"coterie._kernels._kernels_{isa}")
+    public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    functions = {name: value for name, value in public.items() if callable(value)}
+    in_stub = {
+        node.name: [argument.arg for argument in node.args.args]
+        for node in _stub().body
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert set(functions) == set(in_stub)
+    for name, function in functions.items():
+        for parameters in _overloads(function):
+            assert parameters == in_stub[name], name
+    values = {
+        node.target.id: ast.unparse(node.annotation)
+        for node in _stub().body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and not node.value
+    }
+    assert values == {
+        name: type(value).__name__ for name, value in public.items() if not callable(value)
+    }
+
+
+def test_kernels_refuse_arrays_they_would_have_to_copy() -> None:
+    with pytest.raises(TypeError):
+        kernels.assign([[1.0]], [[1.0]], 1.0, [0.0], [0], 1)  # type: ignore[arg-type]
