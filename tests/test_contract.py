@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 import coterie
+import twins
 
 ESTIMATORS = [
     getattr(coterie, name)
@@ -80,7 +81,8 @@ def test_fit_leaves_only_fitted_attributes(estimator: Any) -> None:
     before = set(vars(model))
     model.fit(rows())
     left = {name for name in set(vars(model)) - before if not name.endswith("_")}
-    assert left <= {"_n_features_out"}
+    if not hasattr(model, "partial_fit"):  # which goes on where `fit` ended
+        assert left <= {"_n_features_out"}
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -88,7 +90,10 @@ def test_rows_are_not_changed(estimator: Any) -> None:
     X, weights = rows(), np.linspace(0, 1, 90)
     X_before, weights_before = X.copy(), weights.copy()
     X.flags.writeable = weights.flags.writeable = False
-    estimator(n_clusters=3, random_state=0, copy_x=False).fit(X, sample_weight=weights)
+    model = estimator(n_clusters=3, random_state=0)
+    if "copy_x" in model.get_params():
+        model.set_params(copy_x=False)
+    model.fit(X, sample_weight=weights)
     np.testing.assert_array_equal(X, X_before)
     np.testing.assert_array_equal(weights, weights_before)
 
@@ -103,7 +108,9 @@ def test_published_results_agree_with_each_other(estimator: Any, dtype: type) ->
     np.testing.assert_array_equal(model.labels_, model.predict(X))
     own = np.square(X.astype(float) - model.cluster_centers_.astype(float)[model.labels_]).sum()
     assert model.inertia_ == pytest.approx(own, rel=1e-9)
-    assert model.score(X) == pytest.approx(-own, rel=1e-9)
+    # A tree of clusters may put a row elsewhere than to its nearest centre, which scores it.
+    nearest = twins.sse(X, model.cluster_centers_, twins.nearest(X, model.cluster_centers_))
+    assert model.score(X) == pytest.approx(-nearest, rel=1e-9)
     assert isinstance(model.inertia_, float)
 
 

@@ -30,7 +30,7 @@ def sq_dists(X: Any, centers: Any, scale: float = 1.0) -> Floats:
 
 def nearest(X: Any, centers: Any) -> npt.NDArray[np.int64]:
     """The nearest centre of every row; ties go to the lower index."""
-    return sq_dists(X, centers, unit_scale(X, centers)).argmin(axis=1)
+    return np.asarray(sq_dists(X, centers, unit_scale(X, centers)).argmin(axis=1))
 
 
 def sse(X: Any, centers: Any, labels: Any, weights: Any = None) -> float:
@@ -93,7 +93,7 @@ def unit(rows: Any) -> Floats:
     rows = np.asarray(rows, dtype=np.float64)
     rows = rows * unit_scale(rows)
     length = np.array([[math.hypot(*row)] for row in rows])
-    return np.divide(rows, length, out=rows.copy(), where=length > 0)
+    return np.asarray(np.divide(rows, length, out=rows.copy(), where=length > 0))
 
 
 def spherical(X: Any, centers: Any, max_iter: int = 300) -> Run:

@@ -28,7 +28,25 @@ bool runs_every_chunk_once(std::int64_t n_chunks, int n_threads) {
     return alone;
 }
 
+// Whether two chunks run at the same time: each waits for the other to begin.
+bool a_helper_comes() {
+    std::atomic<int> n_begun{0};
+    std::atomic<bool> met{true};
+    Crew{2, {}}.run(2, [&](std::int64_t, int) {
+        ++n_begun;
+        for (int waits = 0; n_begun < 2; ++waits) {
+            if (waits > 10000) met = false, n_begun = 2;
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    });
+    return met;
+}
+
 }  // namespace
+
+TEST(helpers_come) {
+    for (int repeat = 0; repeat < 100; ++repeat) CHECK(a_helper_comes());
+}
 
 TEST(every_chunk_runs_once) {
     for (int repeat = 0; repeat < 300; ++repeat)
@@ -110,7 +128,7 @@ int in_child(const Body& body) {
 
 TEST(a_child_has_a_pool_of_its_own) {
     CHECK(runs_every_chunk_once(10, 3));
-    CHECK(in_child([] { return runs_every_chunk_once(10, 3); }) == 0);
+    CHECK(in_child([] { return runs_every_chunk_once(10, 3) && a_helper_comes(); }) == 0);
     CHECK(runs_every_chunk_once(10, 3));
 }
 

@@ -268,6 +268,11 @@ def test_damaged_trees_are_refused():
         model.tree_children_[node] = value
         with pytest.raises(ValueError, match="not a tree"):
             model._check_loaded()
+    # Every node but the first is a half, but 1 and 4 are each other's.
+    model.tree_children_ = np.full((7, 2), -1, dtype=np.int32)
+    model.tree_children_[[0, 1, 4]] = [[2, 3], [4, 5], [1, 6]]
+    with pytest.raises(ValueError, match="not a tree"):
+        model._check_loaded()
     model.tree_children_ = good[:-1]
     with pytest.raises(ValueError, match="tree_children_ has shape"):
         model._check_loaded()

@@ -10,7 +10,7 @@ import sklearn.cluster
 from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from coterie.centroid._local_search import improve_seeds
+from coterie.centroid._local_search import Swaps, improve_seeds
 from coterie.centroid._minibatch import Plateau, Walk, reassign, take_steps
 from coterie.centroid._passes import lay_out
 from coterie.centroid.minibatch import MiniBatchKMeans
@@ -210,6 +210,22 @@ def test_local_search_finds_clusters_without_a_seed(sparse):
         np.random.RandomState(0), n_tries=30,
     )  # fmt: skip
     np.testing.assert_array_equal(once, start)
+
+
+def test_swaps_keep_the_two_nearest_seeds():
+    X = np.random.RandomState(0).normal(size=(400, 2))
+    blocks = Blocks(X)
+    swaps = Swaps(blocks, lay_out(blocks)[1], X[:10])
+    rng = np.random.RandomState(0)
+    n_swapped = sum(swaps.try_one(rng) is not None for _ in range(40))
+    assert n_swapped > 5
+    sq_dists = ((swaps.rows[:, None] - swaps.seeds[None]) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(
+        np.c_[swaps.nearest, swaps.second], np.argsort(sq_dists, axis=1)[:, :2]
+    )
+    np.testing.assert_allclose(
+        np.c_[swaps.sq_nearest, swaps.sq_second], np.sort(sq_dists, axis=1)[:, :2], atol=1e-14
+    )
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,17 @@ def test_every_algorithm_equals_lloyd_on_small_and_degenerate_rows(
     assert kinds[0] == kinds[1]
 
 
+@pytest.mark.parametrize("algorithm", BOUNDED)
+def test_rows_that_were_relocated_go_on_as_under_lloyd(algorithm: str) -> None:
+    """Fewer panels than groups, and bounds that start anew for a row."""
+    for seed in (1759, *range(40)):
+        rng = np.random.default_rng(seed)
+        X = np.round(rng.standard_normal((101, 1)) * 2)
+        start = X[rng.permutation(101)[:7]]
+        plain = KMeans(7, init=start, tol=0, algorithm="lloyd").fit(X)
+        assert_same_bits(KMeans(7, init=start, tol=0, algorithm=algorithm).fit(X), plain)
+
+
 @pytest.mark.parametrize("algorithm", ["auto", "lloyd", *BOUNDED])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_any_number_of_threads_gives_the_same_bits(algorithm: str, weighted: bool) -> None:
@@ -152,6 +163,15 @@ def test_the_algorithm_that_auto_chose_is_an_event() -> None:
     model = KMeans(4, random_state=0).fit(X)
     told = [e for e in model.events_ if any(name in e["detail"] for name in ("lloyd", *BOUNDED))]
     assert len(told) >= 1
+
+
+@pytest.mark.parametrize("n_clusters", [4, 30, 80])
+def test_what_auto_chose_is_told_for_iterations_that_took_place(n_clusters: int) -> None:
+    X = blobs(2000, 25, 8)
+    for max_iter in (1, 2, 300):
+        model = KMeans(n_clusters, init=X[:n_clusters], max_iter=max_iter, tol=0).fit(X)
+        when = [e["iteration"] for e in model.events_ if e["what"] == "algorithm"]
+        assert all(at is None or 1 <= at <= model.n_iter_ for at in when), (when, model.n_iter_)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "lloyd", *BOUNDED])

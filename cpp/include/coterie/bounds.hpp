@@ -95,15 +95,17 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
             }
             const float near = 2.0001f * (radius[c] + moves.own_drift[c]);
             std::uint64_t* panels = moves.near_panels.data() + c * moves.n_words;
-            float outside = std::numeric_limits<float>::infinity(), gap = outside;
+            float outside = detail::longest, gap = outside;
             for (std::int64_t j = 0; j < k; ++j) {
                 if (j == c) continue;
-                const float dist = std::sqrt(dists[j]) * relative - slack;
+                // Not a number where centres lie beyond all floats: then anything is possible.
+                const float apart = std::sqrt(dists[j]) * relative - slack;
+                const float dist = apart == apart ? apart : 0;
                 gap = std::min(gap, dist);
                 // Written so that an infinite radius makes every centre near.
                 if (!(dist > near)) {
                     float& drift = moves.other_drift[moves.group_of[j] * k + c];
-                    drift = std::max(drift, moves.own_drift[j]);
+                    drift = std::min(detail::longest, std::max(drift, moves.own_drift[j]));
                     panels[panel_of[j] / 64] |= std::uint64_t{1} << (panel_of[j] % 64);
                 } else {
                     outside = std::min(outside, dist);
@@ -189,8 +191,6 @@ struct BoundedCounts {
 template <class In>
 class BoundedWork {
 public:
-    static constexpr float least_possible = -std::numeric_limits<float>::max();
-
     BoundedWork(Weighted<In> data, Centers<In>& centers, const CenterMoves* moves,
                 const OwnDistance<In>& own_distance, std::int32_t* labels, Bounds bounds,
                 bool fresh_radius, const SumsOut& out)
@@ -245,7 +245,7 @@ private:
                 if (proven[r]) note(labels_[i + r], bounds_.upper[i + r]);
         }
         for (; i < end; ++i) {  // fewer than a vector: all are looked at
-            for (std::int64_t g = 0; g < centers_.n_groups; ++g) lower_of(i, g) = least_possible;
+            for (std::int64_t g = 0; g < centers_.n_groups; ++g) lower_of(i, g) = -detail::longest;
             rows_[n++] = i;
         }
         return n;
@@ -332,8 +332,7 @@ private:
 
     void settle(std::int64_t i, const Sighting& seen) {
         const std::int32_t before = labels_[i];
-        const float far = moves_ ? moves_->outside[before] - bounds_.upper[i]
-                                 : std::numeric_limits<float>::infinity();
+        const float far = moves_ ? moves_->outside[before] - bounds_.upper[i] : detail::longest;
         for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
             if (seen.lane < 0) lower_of(i, g) = seen.lower;
             else if (finder_.looked_at(g))

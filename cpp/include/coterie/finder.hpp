@@ -22,6 +22,9 @@ struct Sighting {
 
 namespace detail {
 
+// Lower bounds stop here, so that what is subtracted from them never meets an infinity.
+inline constexpr float longest = std::numeric_limits<float>::max() / 8;
+
 // Distances from squared ones that may be off by `error`, rounded outwards.
 template <class Real>
 inline float dist_at_most(Real sq_dist, Real error) {
@@ -32,7 +35,8 @@ inline float dist_at_most(Real sq_dist, Real error) {
 template <class Real>
 inline float dist_at_least(Real sq_dist, Real error) {
     const Real sq = sq_dist - error;
-    return static_cast<float>(std::sqrt(sq > 0 ? sq : 0)) * (1 - 3e-7f);
+    const float dist = static_cast<float>(std::sqrt(sq > 0 ? sq : 0)) * (1 - 3e-7f);
+    return dist < longest ? dist : longest;
 }
 
 }  // namespace detail

@@ -108,6 +108,7 @@ def assign_bounded(
     upper: NDArray[np.float32],
     lower: NDArray[np.float32],
     radius: NDArray[np.float32],
+    fresh_radius: bool,
     sums: NDArray[np.int64],
     weight_sums: NDArray[np.int64],
     n_threads: int,

@@ -11,6 +11,9 @@ from coterie.centroid._lloyd import PlainStep, Tally
 
 Floats = npt.NDArray[np.float64]
 
+#: A bound that says nothing; finite, so that sums of bounds stay numbers.
+_LONGEST = np.finfo(np.float32).max / 8
+
 
 class HamerlyStep(PlainStep):
     """Assignment that proves most labels unchanged by two bounds a row.
@@ -24,7 +27,7 @@ class HamerlyStep(PlainStep):
         super().__init__(tally, recorder)
         n_rows, n_clusters = tally.blocks.n_rows, tally.weight_sums.size
         self.upper = np.empty(n_rows, dtype=np.float32)
-        self.lower = np.full((self.n_groups, n_rows), np.inf, dtype=np.float32)
+        self.lower = np.full((self.n_groups, n_rows), _LONGEST, dtype=np.float32)
         self.radius = np.zeros(n_clusters, dtype=np.float32)
         self.before: Floats | None = None
         self.n_passes = 0
@@ -50,8 +53,8 @@ class HamerlyStep(PlainStep):
 
     def forget(self, rows: npt.NDArray[np.int64]) -> None:
         """These rows were moved by hand: their bounds are void."""
-        self.upper[rows] = np.inf
-        self.lower[:, rows] = -np.inf
+        self.upper[rows] = np.finfo(np.float32).max / 4  # finite: inf - inf would be no bound
+        self.lower[:, rows] = -_LONGEST
         self.radius[self.tally.labels[rows]] = np.inf
 
 

@@ -230,12 +230,10 @@ class BisectingKMeans(CentroidClusterer):
         return walk_down(blocks, space, Tree(self.tree_centers_, self.tree_children_))
 
     def _two_means(self, blocks: Blocks, rng: np.random.RandomState) -> Split | None:
-        """Split some rows in two; None where they have one value or no weight."""
+        """Split some rows in two; None where they cannot be told apart or have no weight."""
         if blocks.weights is not None and not blocks.weights.any():
             return None
         columns, space = lay_out(blocks)
-        if (columns.min == columns.max).all():
-            return None
         best: LloydRun | None = None
         for _ in range(self.n_init):
             start = seed(

@@ -54,9 +54,9 @@ class MiniBatchKMeans(CentroidClusterer):
     Each step draws `batch_size` rows, gives every one to its nearest centre and moves each centre
     towards the mean of the rows it got (Sculley 2010). Rows are drawn with replacement, in
     proportion to their weights. In `fit` a centre is a mean of the rows it was ever given in which
-    a row counts in proportion to how many came before it (polynomial-decay averaging, Shamir and
-    Zhang 2013), so that where the seeds were is soon forgotten; in `partial_fit` all rows count
-    alike, as in scikit-learn.
+    a row counts in proportion to the fourth power of how many came before it (polynomial-decay
+    averaging, Shamir and Zhang 2013), so that where the seeds were is soon forgotten; in
+    `partial_fit` all rows count alike, as in scikit-learn.
 
     Drop-in for `sklearn.cluster.MiniBatchKMeans`: same parameters, attributes and dtypes.
 
