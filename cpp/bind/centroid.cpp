@@ -41,26 +41,12 @@ Centers<T> as_centers(const Rows<T>& rows, const Table<const double>& centers, d
     return Centers<T>(centers.data(), centers.shape(0), d, as_frame(scale, shift, d));
 }
 
-SumsOut as_sums(const Column<const double>& step_inverse, const Column<const double>& origin,
-                double weight_step_inverse, const Cube<std::int64_t>& values,
-                const Column<std::int64_t>& weights, std::int64_t n_centers, std::int64_t n_cols) {
-    require_length(step_inverse, n_cols, "step_inverse must have one entry a column");
-    require_length(origin, n_cols, "origin must have one entry a column");
-    require_length(weights, n_centers, "weight sums must have one entry a centre");
-    require(static_cast<std::int64_t>(values.shape(1)) == n_centers &&
-                static_cast<std::int64_t>(values.shape(2)) == n_cols,
-            "sums must have the shape of the centers");
-    const Grid grid{step_inverse.data(), origin.data(), static_cast<int>(values.shape(0)),
-                    weight_step_inverse};
-    return {grid, values.data(), weights.data()};
-}
-
 template <class T>
 std::int64_t assign_and_sum_rows(Rows<T> rows, Weights weights, Table<const double> centers,
                                  double scale, Column<const T> shift,
                                  Column<const double> step_inverse, Column<const double> origin,
                                  double weight_step_inverse, Column<std::int32_t> labels,
-                                 Cube<std::int64_t> sums, Column<std::int64_t> weight_sums,
+                                 Cube<std::int64_t> sums, Table<std::int64_t> weight_sums,
                                  int n_threads) {
     const Weighted<T> data = as_weighted(rows, weights);
     require_length(labels, data.rows.n_rows, "labels must have one entry a row");
@@ -80,7 +66,7 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
     double scale, Column<const T> shift, Column<const double> step_inverse,
     Column<const double> origin, double weight_step_inverse, Column<std::int32_t> labels,
     Column<float> upper, Table<float> lower, Column<float> radius, bool fresh_radius,
-    Cube<std::int64_t> sums, Column<std::int64_t> weight_sums, int n_threads) {
+    Cube<std::int64_t> sums, Table<std::int64_t> weight_sums, int n_threads) {
     const Weighted<T> data = as_weighted(rows, weights);
     const std::int64_t n = data.rows.n_rows, d = data.rows.n_cols;
     const auto k = static_cast<std::int64_t>(centers.shape(0));

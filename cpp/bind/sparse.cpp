@@ -48,24 +48,18 @@ std::int64_t assign_and_sum_csr(Column<const T> values, Column<const Index> colu
                                 Table<const double> centers, double scale,
                                 Column<const double> step_inverse, Column<const double> origin,
                                 double weight_step_inverse, Column<std::int32_t> labels,
-                                Cube<std::int64_t> sums, Column<std::int64_t> weight_sums,
+                                Cube<std::int64_t> sums, Table<std::int64_t> weight_sums,
                                 int n_threads) {
     const auto k = static_cast<std::int64_t>(centers.shape(0));
     const auto d = static_cast<std::int64_t>(centers.shape(1));
     const auto data = as_weighted(as_csr(values, columns, starts, d), weights);
     require_centers(centers);
     require_length(labels, data.rows.n_rows, "labels must have one entry a row");
-    require_length(step_inverse, d, "step_inverse must have one entry a column");
-    require_length(origin, d, "origin must have one entry a column");
-    require_length(weight_sums, k, "weight sums must have one entry a centre");
-    require(static_cast<std::int64_t>(sums.shape(1)) == k &&
-                static_cast<std::int64_t>(sums.shape(2)) == d,
-            "sums must have the shape of the centers");
-    const Grid grid{step_inverse.data(), origin.data(), static_cast<int>(sums.shape(0)),
-                    weight_step_inverse};
+    const SumsOut out =
+        as_sums(step_inverse, origin, weight_step_inverse, sums, weight_sums, k, d);
     return without_gil([&] {
         SparseCenters packed(centers.data(), k, d, scale);
-        return assign_and_sum(data, packed, labels.data(), {grid, sums.data(), weight_sums.data()},
+        return assign_and_sum(data, packed, labels.data(), out,
                               crew_of(n_threads));
     });
 }

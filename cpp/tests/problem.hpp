@@ -155,7 +155,7 @@ struct Sums {
     std::vector<std::int64_t> values, weights;
     Grid grid;
     Sums(Grid grid, std::int64_t k, std::int64_t d)
-        : values(grid.limbs * k * d), weights(k), grid(grid) {}
+        : values(grid.limbs * k * d), weights(grid.limbs * k), grid(grid) {}
     SumsOut out() { return {grid, values.data(), weights.data()}; }
     bool operator==(const Sums& other) const {
         return values == other.values && weights == other.weights;
@@ -209,15 +209,18 @@ Sums naive_sums(Matrix<const In> rows, const double* weights,
     Sums sums(grid, k, d);
     for (std::int64_t i = 0; i < rows.n_rows; ++i) {
         const double w = weights ? weights[i] : 1.0;
-        sums.weights[labels[i]] += std::llrint(w * grid.weight_step_inverse);
-        for (std::int64_t t = 0; t < d; ++t) {
-            const double steps = static_cast<double>(rows.at(i, t)) * grid.step_inverse[t];
-            double rest = (steps - grid.origin[t]) * w;
-            for (int limb = 0; limb < grid.limbs; ++limb) {
+        const auto add = [&](std::vector<std::int64_t>& to, std::int64_t at, std::int64_t stride,
+                             double rest) {
+            for (int limb = 0; limb < grid.limbs; ++limb, at += stride) {
                 const std::int64_t whole = std::llrint(rest);
-                sums.values[(limb * k + labels[i]) * d + t] += whole;
+                to[at] += whole;
                 rest = std::ldexp(rest - static_cast<double>(whole), coterie::limb_bits);
             }
+        };
+        add(sums.weights, labels[i], k, w * grid.weight_step_inverse);
+        for (std::int64_t t = 0; t < d; ++t) {
+            const double steps = static_cast<double>(rows.at(i, t)) * grid.step_inverse[t];
+            add(sums.values, labels[i] * d + t, k * d, (steps - grid.origin[t]) * w);
         }
     }
     return sums;

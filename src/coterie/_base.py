@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from coterie import _files
-from coterie._checks import Rule, check_params
+from coterie._checks import Rule, check_csr, check_params
 from coterie._config import resolve_n_threads
 from coterie._history import Callback, both, stderr_progress
 from coterie.data import Blocks, as_blocks
 
-# scikit-learn's own name for "check_array's finiteness test": ours is part of the first pass.
 _FLOATS = [np.float64, np.float32]
 
 
@@ -28,7 +28,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
     def _check_params(self) -> None:
         check_params(type(self).__name__, self.get_params(deep=False), self._rules)
 
-    def _check_rows(self, X: Any, *, reset: bool, accept_sparse: bool = True) -> Any:
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Rows as float32 or float64, in any memory order, as given wherever possible.
 
         NaN and infinity are left to the first pass over the data, which sees them for free.
@@ -37,18 +37,14 @@ class Clusterer(ClusterMixin, BaseEstimator):
             # check_array would turn a memory map into a plain view of it; keep what it is.
             validate_data(self, X[:1], reset=reset, dtype=_FLOATS, ensure_all_finite=False)
             return X
-        return validate_data(
-            self,
-            X,
-            accept_sparse="csr" if accept_sparse else False,
-            reset=reset,
-            dtype=_FLOATS,
-            ensure_all_finite=False,
-            accept_large_sparse=True,
+        rows = validate_data(
+            self, X, accept_sparse="csr", reset=reset, dtype=_FLOATS, ensure_all_finite=False
         )
+        return check_csr(type(self).__name__, rows) if sp.issparse(rows) else rows
 
     def _blocks(self, X: Any, weights: Any = None) -> Blocks:
-        return as_blocks(X, weights, resolve_n_threads(getattr(self, "n_threads", None), type(self).__name__))
+        n_threads = resolve_n_threads(getattr(self, "n_threads", None), type(self).__name__)
+        return as_blocks(X, weights, n_threads)
 
     def _callback(self) -> Callback | None:
         """The user's callback, and the progress line when `verbose`."""

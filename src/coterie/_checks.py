@@ -86,6 +86,21 @@ def check_enough_rows(who: str, n_clusters: int, n_rows: int) -> None:
         )
 
 
+def check_csr(who: str, rows: Any) -> Any:
+    """A CSR matrix the kernels can trust: indices in range, no entry twice."""
+    try:
+        rows.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(
+            f"{who}: X is a sparse matrix whose index arrays contradict each other ({error}); "
+            "build it anew, for example with scipy.sparse.csr_matrix(X.toarray())."
+        ) from error
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
 def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
     """Weights as float64, one a row, or None where all are equal to one."""
     if sample_weight is None:

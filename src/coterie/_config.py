@@ -94,7 +94,7 @@ def resolve_n_threads(n_threads: Any, who: str = "coterie") -> int:
         wanted = int(_options["n_threads"])
     elif os.environ.get("COTERIE_NUM_THREADS"):
         text = os.environ["COTERIE_NUM_THREADS"]
-        if not text.isdigit() or int(text) < 1:
+        if not (text.isascii() and text.isdigit()) or int(text) < 1:
             raise ValueError(
                 f"COTERIE_NUM_THREADS={text!r} in the environment; use a whole number of at least 1."
             )

@@ -93,12 +93,17 @@ class Recorder:
                 n_init=self.n_init,
                 parameters=parameters,
             )
-            if self.callback(progress) is True:
+            if _says_stop(self.callback(progress)):
                 self.stopped = True
                 self.event(
                     "stopped", "the callback asked to stop", iteration=entry["iteration"]
                 )
         return self.stopped
+
+
+def _says_stop(answer: Any) -> bool:
+    """Only True itself stops a fit, not anything that happens to be returned."""
+    return isinstance(answer, (bool, np.bool_)) and bool(answer)
 
 
 def stderr_progress(who: str) -> Callback:
@@ -125,6 +130,6 @@ def both(first: Callback | None, second: Callback | None) -> Callback | None:
 
     def call(progress: Progress) -> bool:
         answers = [first(progress), second(progress)]
-        return any(answer is True for answer in answers)
+        return any(_says_stop(answer) for answer in answers)
 
     return call

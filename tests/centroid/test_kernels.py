@@ -83,7 +83,7 @@ class Tally:
         return cls(
             np.full(n_rows, -1, dtype=np.int32),
             np.zeros((limbs, n_centers, n_cols), dtype=np.int64),
-            np.zeros(n_centers, dtype=np.int64),
+            np.zeros((limbs, n_centers), dtype=np.int64),
             step_inverse,
             3.0 * step_inverse,
         )
@@ -111,7 +111,7 @@ class Tally:
 def summed(tally: Tally, rows: Any, weights: Any) -> tuple[Any, Any]:
     """Twin: every value rounded to the grid, then added up as whole numbers."""
     weights = np.ones(len(rows)) if weights is None else weights
-    sums, weight_sums = np.zeros_like(tally.sums[0]), np.zeros_like(tally.weight_sums)
+    sums, weight_sums = np.zeros_like(tally.sums[0]), np.zeros_like(tally.weight_sums[0])
     for x, w, label in zip(rows.astype(np.float64), weights, tally.labels, strict=True):
         sums[label] += np.rint((x * tally.step_inverse - tally.origin) * w).astype(np.int64)
         weight_sums[label] += int(np.rint(w * tally.weight_step_inverse))
@@ -126,7 +126,7 @@ class Bounded(Tally):
     before: Any = None
 
     def __post_init__(self) -> None:
-        n_rows, n_centers = len(self.labels), len(self.weight_sums)
+        n_rows, n_centers = len(self.labels), self.weight_sums.shape[1]
         self.upper = np.full(n_rows, np.nan, dtype=np.float32)
         self.lower = np.full((self.n_groups, n_rows), np.inf, dtype=np.float32)
         self.n_passes = 0
@@ -241,7 +241,7 @@ def test_sums_are_those_of_the_rounded_values(
             np.testing.assert_array_equal(tally.labels, twins.nearest(rows, moved))
             sums, weight_sums = summed(tally, rows, weights)
             np.testing.assert_array_equal(tally.sums[0], sums)
-            np.testing.assert_array_equal(tally.weight_sums, weight_sums)
+            np.testing.assert_array_equal(tally.weight_sums[0], weight_sums)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

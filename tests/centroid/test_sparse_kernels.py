@@ -104,7 +104,7 @@ class Sums:
         return cls(
             np.full(n_rows, -1, dtype=np.int32),
             np.zeros((limbs, n_centers, n_cols), dtype=np.int64),
-            np.zeros(n_centers, dtype=np.int64),
+            np.zeros((limbs, n_centers), dtype=np.int64),
             2.0 ** (30 - np.arange(n_cols) % 3),
             2.0**20,
         )
@@ -203,7 +203,7 @@ def test_sums_are_those_of_the_rounded_values(weighted: bool) -> None:
     weight_steps = np.rint(of_row * sums.weight_step_inverse).astype(np.int64)
     for j in range(9):
         np.testing.assert_array_equal(sums.values[0, j], steps[sums.labels == j].sum(axis=0))
-        assert sums.weights[j] == weight_steps[sums.labels == j].sum()
+        assert sums.weights[0, j] == weight_steps[sums.labels == j].sum()
 
 
 @pytest.mark.parametrize("n_threads", [2, 3, 4])

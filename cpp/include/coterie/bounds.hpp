@@ -33,8 +33,12 @@ struct CenterMoves {
 
 namespace detail {
 
-inline float round_up(double v) { return static_cast<float>(v * (1 + 1e-6)); }
-inline float round_down(double v) { return static_cast<float>(v * (1 - 1e-6)); }
+inline float round_up(double v) {
+    return static_cast<float>(v * (1 + 1e-6)) + std::numeric_limits<float>::min();
+}
+
+// Squares below the smallest normal float lose digits: what that can do to a distance.
+inline constexpr float blur = 1.1e-19f;
 
 }  // namespace detail
 
@@ -78,7 +82,8 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
                 moves.group_of[j] = g;
 
     const float relative = 1 - static_cast<float>(d + 8) * std::numeric_limits<float>::epsilon();
-    const float slack = 2 * std::numeric_limits<float>::epsilon() * centers.fast.max_norm();
+    const float slack =
+        2 * std::numeric_limits<float>::epsilon() * centers.fast.max_norm() + detail::blur;
     const Chunks chunks(k, k * d);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         std::vector<float> dists(padded);
@@ -173,7 +178,7 @@ public:
             sq += diff * diff;
         }
         const float dist = std::sqrt(sq) * (1 + static_cast<float>(d_ + 8) * eps);
-        return dist + 2 * eps * (2 * norms_[j] + dist) + std::numeric_limits<float>::min();
+        return dist + 2 * eps * (2 * norms_[j] + dist) + detail::blur;
     }
 
 private:

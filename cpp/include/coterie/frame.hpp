@@ -31,7 +31,9 @@ inline Real margin(std::int64_t n_cols, Real norm, Real max_center_norm) {
     constexpr Real unit = std::numeric_limits<Real>::epsilon() / 2;
     const Real reach = norm + max_center_norm;
     const Real factor = sizeof(Real) == 8 ? 8 : 2;
-    return factor * static_cast<Real>(n_cols + 4) * unit * reach * reach;
+    // Products below the smallest normal number lose digits; that number pays for all of them.
+    return factor * static_cast<Real>(n_cols + 4) * unit * reach * reach +
+           std::numeric_limits<Real>::min();
 }
 
 // A tile: some rows, in the frame, transposed so that rows sit in lanes.

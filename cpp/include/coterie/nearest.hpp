@@ -165,6 +165,37 @@ inline void scan_panel_of(int n, const Real* tile, const Real* panel, std::int64
     scan_panel<Real, size, fixed_cols>(tile, panel, n_cols, nearest);
 }
 
+// Rows of very few columns stay in registers while all centres go by; so do their two nearest.
+template <class Real, int n_cols>
+void scan_narrow(const Real* tile, const Panels<Real>& panels, PanelRange range,
+                 const std::uint64_t* wanted, Nearest<Real>& nearest) {
+    constexpr int lanes = Simd<Real>::lanes;
+    for (int half = 0; half < 2; ++half) {
+        Vec<Real> x[n_cols];
+        for (int t = 0; t < n_cols; ++t) x[t] = load(tile + (2 * t + half) * lanes);
+        Vec<Real> best = load(nearest.best + half * lanes);
+        Vec<Real> second = load(nearest.second + half * lanes);
+        auto label = load(reinterpret_cast<const Real*>(nearest.label) + half * lanes);
+        for (std::int64_t i = range.begin; i < range.end; ++i) {
+            if (wanted && !(wanted[i / 64] >> (i % 64) & 1)) continue;
+            const int size = panels.size(i);
+            const Real* panel = panels.panel(i);
+            for (int p = 0; p < size; ++p) {
+                Vec<Real> value = broadcast(panel[p]);
+#pragma GCC unroll 4
+                for (int t = 0; t < n_cols; ++t)
+                    value += broadcast(panel[(2 + t) * size + p]) * x[t];
+                second = vec_min(second, vec_max(best, value));
+                label = value < best ? broadcast(panel[size + p]) : label;
+                best = vec_min(best, value);
+            }
+        }
+        store(nearest.best + half * lanes, best);
+        store(nearest.second + half * lanes, second);
+        store(reinterpret_cast<Real*>(nearest.label) + half * lanes, label);
+    }
+}
+
 template <class Real, int fixed_cols>
 void scan_panels(const Real* tile, const Panels<Real>& panels, PanelRange range,
                  const std::uint64_t* wanted, Nearest<Real>& nearest) {
@@ -182,10 +213,10 @@ template <class Real>
 void scan(const Real* tile, const Panels<Real>& panels, PanelRange range,
           const std::uint64_t* wanted, Nearest<Real>& nearest) {
     switch (panels.n_cols()) {
-        case 1: return detail::scan_panels<Real, 1>(tile, panels, range, wanted, nearest);
-        case 2: return detail::scan_panels<Real, 2>(tile, panels, range, wanted, nearest);
-        case 3: return detail::scan_panels<Real, 3>(tile, panels, range, wanted, nearest);
-        case 4: return detail::scan_panels<Real, 4>(tile, panels, range, wanted, nearest);
+        case 1: return detail::scan_narrow<Real, 1>(tile, panels, range, wanted, nearest);
+        case 2: return detail::scan_narrow<Real, 2>(tile, panels, range, wanted, nearest);
+        case 3: return detail::scan_narrow<Real, 3>(tile, panels, range, wanted, nearest);
+        case 4: return detail::scan_narrow<Real, 4>(tile, panels, range, wanted, nearest);
         case 8: return detail::scan_panels<Real, 8>(tile, panels, range, wanted, nearest);
         default: return detail::scan_panels<Real, 0>(tile, panels, range, wanted, nearest);
     }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <mutex>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -51,10 +52,7 @@ public:
             std::lock_guard lock(mutex_);
             job.wanted = helpers;
             jobs_.push_back(&job);
-            while (static_cast<int>(n_workers_) < helpers) {
-                std::thread([this] { work(); }).detach();
-                ++n_workers_;
-            }
+            hire(helpers);
             epoch_.fetch_add(1, std::memory_order_release);
             wake_.notify_all();
         }
@@ -119,6 +117,14 @@ private:
     static Pool*& slot() {
         static Pool* pool = nullptr;
         return pool;
+    }
+
+    // Have at least this many workers, or as many as the machine gives; the caller works anyway.
+    void hire(int wanted) {
+        try {
+            for (; n_workers_ < wanted; ++n_workers_) std::thread([this] { work(); }).detach();
+        } catch (const std::system_error&) {
+        }
     }
 
     Job* job_that_wants_help() {

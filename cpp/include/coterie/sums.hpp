@@ -23,7 +23,7 @@ struct Grid {
     double weight_step_inverse;  // weights are rounded to a grid as well
 };
 
-inline constexpr int limb_bits = 40;
+inline constexpr int limb_bits = 32;  // so that 2^31 rows cannot overflow a lower limb
 
 // Adding 1.5 * 2^52 leaves a double's integer part in its low bits (|v| < 2^51).
 inline constexpr double to_int_magic = 6755399441055744.0;
@@ -33,7 +33,7 @@ inline std::int64_t as_int(double value) {
     return std::bit_cast<std::int64_t>(value + to_int_magic) - to_int_bits;
 }
 
-// One thread's share of the sums: values [limbs][n_centers][n_cols] and weights [n_centers].
+// One thread's share of the sums: values [limbs][n_centers][n_cols], weights [limbs][n_centers].
 class ClusterSums {
 public:
     ClusterSums() = default;
@@ -42,7 +42,7 @@ public:
           n_centers_(n_centers),
           n_cols_(n_cols),
           values_(grid.limbs * n_centers * n_cols),
-          weights_(n_centers),
+          weights_(grid.limbs * n_centers),
           buffer_(n_cols) {}
 
     // Add the row `sign` times (1 or -1) to cluster `label`.
@@ -67,8 +67,7 @@ public:
 
     template <class In>
     void add(const In* x, double weight, std::int32_t label, std::int64_t sign) {
-        weights_[label] += sign * static_cast<std::int64_t>(
-                                      std::nearbyint(weight * grid_.weight_step_inverse));
+        add_weight(weight, label, sign);
         if (grid_.limbs > 1) return add_limbs(x, weight, label, sign);
         const std::int64_t d = n_cols_;
         std::int64_t* __restrict sum = values_.data() + label * d;
@@ -87,8 +86,7 @@ public:
     template <class In, class Index>
     void add_sparse(const In* x, const Index* columns, Index n, double weight, std::int32_t label,
                     std::int64_t sign) {
-        weights_[label] += sign * static_cast<std::int64_t>(
-                                      std::nearbyint(weight * grid_.weight_step_inverse));
+        add_weight(weight, label, sign);
         for (Index i = 0; i < n; ++i)
             add_value(rounded(static_cast<double>(x[i]) * grid_.step_inverse[columns[i]]) * weight,
                       label, columns[i], sign);
@@ -109,12 +107,18 @@ private:
     }
 
     void add_value(double value, std::int32_t label, std::int64_t col, std::int64_t sign) {
-        double rest = value;
-        for (int limb = 0; limb < grid_.limbs; ++limb) {
-            const double whole = std::nearbyint(rest);
-            values_[(limb * n_centers_ + label) * n_cols_ + col] +=
-                sign * static_cast<std::int64_t>(whole);
-            rest = std::ldexp(rest - whole, limb_bits);
+        add_to(values_.data() + label * n_cols_ + col, n_centers_ * n_cols_, value, sign);
+    }
+    void add_weight(double weight, std::int32_t label, std::int64_t sign) {
+        add_to(weights_.data() + label, n_centers_, weight * grid_.weight_step_inverse, sign);
+    }
+
+    // Cut a value into whole steps and, limb by limb, what is left of it.
+    void add_to(std::int64_t* sum, std::int64_t stride, double value, std::int64_t sign) const {
+        for (int limb = 0; limb < grid_.limbs; ++limb, sum += stride) {
+            const double whole = std::nearbyint(value);
+            *sum += sign * static_cast<std::int64_t>(whole);
+            value = (value - whole) * static_cast<double>(std::int64_t{1} << limb_bits);
         }
     }
 

@@ -33,12 +33,17 @@ class Tally:
         self.space = space
         self.labels = np.full(blocks.n_rows, -1, dtype=np.int32)
         self.sums = np.zeros((space.limbs, n_clusters, blocks.n_cols), dtype=np.int64)
-        self.weight_sums = np.zeros(n_clusters, dtype=np.int64)
+        self.weight_sums = np.zeros((space.limbs, n_clusters), dtype=np.int64)
+
+    @property
+    def empty(self) -> npt.NDArray[np.bool_]:
+        """Which clusters have no weight."""
+        return ~self.weight_sums.any(axis=0)
 
     def means(self, centers: Floats) -> Floats:
         """Mean of every cluster; a cluster without weight stays where `centers` has it."""
         means = self.space.means(self.sums, self.weight_sums)
-        return np.where((self.weight_sums > 0)[:, np.newaxis], means, centers)
+        return np.where(self.empty[:, np.newaxis], centers, means)
 
     def objective(self, centers: Floats) -> float:
         """Sum of squared errors of the rows against `centers`, under the current labels.
@@ -71,7 +76,7 @@ class Tally:
             )
         for sign, cluster in ((-1, int(self.labels[row])), (1, to)):
             self.sums[:, cluster] += sign * alone.sums[:, 0]
-            self.weight_sums[cluster] += sign * alone.weight_sums[0]
+            self.weight_sums[:, cluster] += sign * alone.weight_sums[:, 0]
         self.labels[row] = to
 
 
@@ -93,6 +98,10 @@ class PlainStep:
             )
             for block in tally.blocks
         )
+
+    def finish(self, centers: Floats) -> None:
+        """The last assignment, to the centres that are published."""
+        self.assign(centers)
 
     def forget(self, rows: npt.NDArray[np.int64]) -> None:
         """Rows were moved by hand; nothing was remembered of them."""
@@ -177,7 +186,7 @@ def lloyd(
 def relocate_empty(step: PlainStep, centers: Floats, recorder: Recorder, n_iter: int) -> None:
     """Give each empty cluster one of the rows farthest from their centres."""
     tally = step.tally
-    empty = np.flatnonzero(tally.weight_sums == 0)
+    empty = np.flatnonzero(tally.empty)
     if empty.size == 0:
         return
     farthest = farthest_rows(tally.blocks, centers, tally.space, tally.labels, empty.size)

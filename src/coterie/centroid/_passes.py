@@ -132,12 +132,12 @@ def all_dists(blocks: Blocks, centers: Floats, space: Space) -> npt.NDArray[Any]
     return dists
 
 
-def lay_out(blocks: Blocks) -> tuple[Columns, Space]:
-    """Look at the columns once and choose the coordinates to compute in."""
+def lay_out(blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Space]:
+    """Look at the columns once and choose the coordinates to compute in; see `space_of`."""
     columns = blocks.total(survey)
     if not columns.finite:
         raise NotFiniteError
-    space = space_of(blocks, columns)
+    space = space_of(blocks, columns, centers)
     if blocks.weights is not None:
         nobody = np.zeros(blocks.n_rows, dtype=np.int32)
         origin = (space.origin / space.step_inverse)[np.newaxis]

@@ -17,7 +17,11 @@ _VALUE_BITS = 50
 #: Bits of the signed sum.
 _SUM_BITS = 62
 #: Bits each further limb adds below the grid; the kernel's `limb_bits`.
-LIMB_BITS = 40
+LIMB_BITS = 32
+#: How many times finer than the values differ the grid should be, in bits.
+_DETAIL_BITS = 14
+#: How many bits the weights may differ by before sums need more of them.
+_WEIGHT_BITS = 8
 
 
 @dataclass(frozen=True)
@@ -75,16 +79,21 @@ class Space:
 
     def means(self, sums: npt.NDArray[np.int64], weight_sums: npt.NDArray[np.int64]) -> Floats:
         """Cluster means from integer sums; clusters without weight come out as NaN."""
-        value = sums[-1].astype(np.float64)
-        for limb in sums[-2::-1]:
-            value = value * 2.0**-LIMB_BITS + limb
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = value / self.weights(weight_sums)[:, np.newaxis]
+            mean = _joined(sums) / self.weights(weight_sums)[:, np.newaxis]
         return (mean + self.origin) / self.step_inverse
 
     def weights(self, weight_sums: npt.NDArray[np.int64]) -> Floats:
         """Cluster weights, in units of `weight_unit`."""
-        return weight_sums / self.weight_step_inverse
+        return _joined(weight_sums) / self.weight_step_inverse
+
+
+def _joined(limbs: npt.NDArray[np.int64]) -> Floats:
+    """The numbers whose limbs these are, highest first."""
+    value = limbs[-1].astype(np.float64)
+    for limb in limbs[-2::-1]:
+        value = value * 2.0**-LIMB_BITS + limb
+    return value
 
 
 def _power_of_two_at_least(value: npt.ArrayLike) -> Floats:
@@ -93,22 +102,19 @@ def _power_of_two_at_least(value: npt.ArrayLike) -> Floats:
     return np.where(mantissa == 0, 0, exponent).astype(np.float64)
 
 
-def _is_wild(blocks: Blocks, columns: Columns, step: Floats) -> bool:
-    """Whether some column's typical deviation is so far below its range that the grid would blur it.
+def _detail(blocks: Blocks) -> Floats:
+    """How finely each column's values differ: the lower quartile of the gaps between them.
 
-    Judged on a few hundred evenly spaced rows: the smaller quartile of the deviations from the
-    column's median, zeros left out, should span thousands of grid steps.
+    Judged on a few hundred evenly spaced rows; infinite for a column without gaps.
     """
-    ids = np.unique(np.linspace(0, blocks.n_rows - 1, num=min(blocks.n_rows, 256)).astype(np.intp))
-    rows = blocks.take(ids)
+    ids = np.linspace(0, blocks.n_rows - 1, num=min(blocks.n_rows, 256)).astype(np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
-        deviation = np.abs(rows - np.median(rows, axis=0))
-    deviation[deviation == 0] = np.nan
-    with np.errstate(all="ignore"):
-        typical = np.full(blocks.n_cols, np.inf)
-        some = np.isfinite(deviation).any(axis=0)
-        typical[some] = np.nanquantile(deviation[:, some], 0.25, axis=0)
-    return bool((typical < step * 2.0**14).any())
+        gaps = np.diff(np.sort(blocks.take(np.unique(ids)), axis=0), axis=0)
+    gaps = np.sort(np.where(gaps > 0, gaps, np.inf), axis=0)
+    n_gaps = np.isfinite(gaps).sum(axis=0)
+    if gaps.shape[0] == 0:
+        return np.full(blocks.n_cols, np.inf)
+    return np.asarray(gaps[n_gaps // 4, np.arange(blocks.n_cols)])
 
 
 def _scatter_about(columns: Columns, point: Floats) -> float:
@@ -117,48 +123,51 @@ def _scatter_about(columns: Columns, point: Floats) -> float:
         return float((columns.sq_dev + columns.n_rows * np.square(columns.mean - point)).sum())
 
 
-def space_of(blocks: Blocks, columns: Columns) -> Space:
-    """Choose frame and grid for these rows.
+def space_of(blocks: Blocks, columns: Columns, centers: Floats | None = None) -> Space:
+    """Choose frame and grid for these rows, and for `centers` that may lie far from them.
 
     The shift is the column mean, rounded to 2**-20 of the column's range so that it does not depend
-    on how the rows were cut into blocks. Sparse rows and wild data are not shifted.
+    on how the rows were cut into blocks. Sparse rows are not shifted, nor are wild ones: those with
+    a column whose values differ too finely, beside its range, for a grid of one limb.
     """
     weights = blocks.weights
-    weight_unit = 1.0 if weights is None else float(2.0 ** _power_of_two_at_least(weights.max()))
+    weight_unit, weight_bits = 1.0, 0.0
+    if weights is not None:
+        weight_unit = float(2.0 ** _power_of_two_at_least(weights.max()))
+        weight_bits = float(np.log2(weight_unit) - np.log2(weights[weights > 0].min()))
     row_bits = max(1, int(np.ceil(np.log2(blocks.n_rows + 1))))
     value_bits = min(_VALUE_BITS, _SUM_BITS - row_bits)
-    weight_step_inverse = 1.0 if weights is None else 2.0 ** min(_VALUE_BITS, _SUM_BITS - row_bits)
 
-    with np.errstate(over="ignore"):
-        reach = np.maximum(np.abs(columns.min), np.abs(columns.max))
-        spread = np.where(columns.max > columns.min, columns.max / 2 - columns.min / 2, 0.0)
-    step = 2.0 ** (_power_of_two_at_least(2 * spread) - value_bits)
-    wild = not blocks.sparse and _is_wild(blocks, columns, step)
-    shifted = not (blocks.sparse or wild)
-
-    if shifted:
-        # At most twice the half-range from the mean; the step leaves a bit for that.
-        exponent = _power_of_two_at_least(2 * spread) + 1
-        coarse = 2.0 ** (exponent - 20)
-        shift = np.where(spread > 0, np.round(columns.mean / coarse) * coarse, columns.min)
-    else:
+    reach = np.maximum(np.abs(columns.min), np.abs(columns.max))
+    spread = columns.max / 2 - columns.min / 2
+    # The mean is at most twice the half-range from any value; one more bit pays for rounding it.
+    exponent = _power_of_two_at_least(2 * spread) + 1
+    with np.errstate(divide="ignore", over="ignore"):
+        detail_bits = np.log2(2.0**exponent / _detail(blocks)) if not blocks.sparse else np.zeros(1)
+    detail_bits = float(np.max(detail_bits, initial=0.0)) + _DETAIL_BITS
+    wild = detail_bits > value_bits and not blocks.sparse
+    if wild or blocks.sparse:
         exponent = _power_of_two_at_least(reach)
         shift = np.zeros(blocks.n_cols)
-    step_inverse = 2.0 ** (value_bits - np.maximum(exponent, -900))
-    limbs = 4 if wild else 1
-    frame_exponent = float(np.max(_power_of_two_at_least(np.maximum(spread, 0)) + 1, initial=-900.0))
-    if not shifted:
-        frame_exponent = float(np.max(_power_of_two_at_least(reach), initial=-900.0))
+        frame_exponent = np.max(exponent)
+    else:
+        coarse = 2.0 ** (exponent - 20)
+        shift = np.where(spread > 0, np.round(columns.mean / coarse) * coarse, columns.min)
+        frame_exponent = np.max(exponent)
+    if centers is not None:
+        frame_exponent = max(frame_exponent, np.max(_power_of_two_at_least(centers - shift)))
+    missing_bits = max(0.0, detail_bits - value_bits) + max(0.0, weight_bits - _WEIGHT_BITS)
     limit = 120 if blocks.dtype == np.float32 else 900
     scale = 2.0 ** float(np.clip(-frame_exponent, -limit, limit))
+    step_inverse = 2.0 ** (value_bits - np.maximum(exponent, -900))
     return Space(
         scale=scale,
         shift=(shift * scale).astype(blocks.dtype),
         step_inverse=step_inverse,
         origin=shift * step_inverse,
-        limbs=limbs,
+        limbs=1 + int(np.ceil(missing_bits / LIMB_BITS)),
         weight_unit=weight_unit,
-        weight_step_inverse=weight_step_inverse,
+        weight_step_inverse=1.0 if weights is None else 2.0**value_bits,
         wild=wild,
         total_scatter=_scatter_about(columns, shift),
     )

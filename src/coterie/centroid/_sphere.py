@@ -7,20 +7,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.preprocessing import normalize
 
 Floats = npt.NDArray[np.float64]
 
 
 def unit_rows(rows: Any) -> Any:
-    """A copy of the rows with length one; a row of zeros has no direction and stays zero."""
-    finite = np.isfinite(rows.data if sp.issparse(rows) else rows).all()
-    return normalize(rows, copy=True) if finite else rows
+    """A copy of the rows with length one; a row of zeros has no direction and stays zero.
+
+    Rows are divided by their largest value first, so that no square over- or underflows.
+    """
+    if sp.issparse(rows):
+        entries = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        largest = np.zeros(rows.shape[0], dtype=rows.dtype)
+        np.maximum.at(largest, entries, np.abs(rows.data))
+        values = rows.data / _or_one(largest)[entries]
+        length = np.sqrt(np.bincount(entries, np.square(values), minlength=rows.shape[0]))
+        values = (values / _or_one(length)[entries]).astype(rows.dtype)
+        return sp.csr_matrix((values, rows.indices, rows.indptr), shape=rows.shape)
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    scaled = rows / _or_one(largest)
+    scaled /= _or_one(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)))[:, np.newaxis]
+    return scaled
 
 
 def on_sphere(centers: Floats) -> Floats:
     """Centres scaled to length one; a zero centre stays where it is."""
-    largest = np.abs(centers).max(axis=1, keepdims=True)
-    scaled = np.divide(centers, largest, out=centers.copy(), where=largest > 0)
-    length = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return np.divide(scaled, length, out=scaled, where=length > 0)
+    return np.asarray(unit_rows(centers))
+
+
+def _or_one(length: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Lengths to divide by: one for zero, and for what is no length at all."""
+    return np.where((length > 0) & np.isfinite(length), length, length.dtype.type(1))

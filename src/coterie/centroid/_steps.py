@@ -25,7 +25,7 @@ class HamerlyStep(PlainStep):
 
     def __init__(self, tally: Tally, recorder: Recorder) -> None:
         super().__init__(tally, recorder)
-        n_rows, n_clusters = tally.blocks.n_rows, tally.weight_sums.size
+        n_rows, n_clusters = tally.blocks.n_rows, tally.sums.shape[1]
         self.upper = np.empty(n_rows, dtype=np.float32)
         self.lower = np.full((self.n_groups, n_rows), _LONGEST, dtype=np.float32)
         self.radius = np.zeros(n_clusters, dtype=np.float32)
@@ -108,44 +108,50 @@ class AutoStep(PlainStep):
         self.work = n_clusters * (n_cols + 5)
         #: Bounds are tried once at most this share of the labels changes.
         self.calm = 0.02 if self.work < self.small else 1.0
-        self.step = PlainStep(tally, recorder)
+        #: Bounds are given up when more than this share of the rows is scanned all the same.
+        self.worth = 0.3 if self.work < self.small else 0.95
+        self.step: PlainStep
+        self.next: tuple[str, str] | None
         if self.work < self.tiny:
-            self._note("lloyd", "so few multiply-adds a row that bounds would not pay")
-        elif self.work >= self.small:
-            self._take(HamerlyStep, "hamerly", "first choice at this shape")
+            self.next = "lloyd", "so few multiply-adds a row that bounds would not pay"
+        elif self.work < self.small:
+            self.next = "lloyd", f"until at most {self.calm:.0%} of the labels change"
         else:
-            self._note("lloyd", f"until at most {self.calm:.0%} of the labels change")
+            self.next = "hamerly", "first choice at this shape"
 
     def assign(self, centers: Floats) -> int:
         """Label every row by its nearest centre; how many labels changed."""
+        if self.next is not None:
+            self._take(*self.next)
         n_changed = self.step.assign(centers)
         self.n_scanned = self.step.n_scanned
-        if self.work >= self.tiny:
-            self._reconsider(n_changed / self.tally.blocks.n_rows)
+        self.next = self._reconsider(n_changed / self.tally.blocks.n_rows)
         return n_changed
+
+    def finish(self, centers: Floats) -> None:
+        """The last assignment, with whatever the last iteration used."""
+        self.step.assign(centers)
 
     def forget(self, rows: npt.NDArray[np.int64]) -> None:
         """These rows were moved by hand."""
         self.step.forget(rows)
 
-    def _reconsider(self, changed: float) -> None:
-        """Choose the step of the next assignment from the share of labels this one changed."""
-        bounded = isinstance(self.step, HamerlyStep) and self.step.n_passes > 1
-        if bounded and self.n_scanned > 0.95 * self.tally.blocks.n_rows:
+    def _reconsider(self, changed: float) -> tuple[str, str] | None:
+        """The algorithm to go on with and why, from the share of labels that changed just now."""
+        if self.work < self.tiny:
+            return None
+        if isinstance(self.step, HamerlyStep):
+            if self.step.n_passes == 1 or self.n_scanned <= self.worth * self.tally.blocks.n_rows:
+                return None
             self.calm = min(0.012, changed / 2)
-            self.step = PlainStep(self.tally, self.recorder)
-            self._note("lloyd", f"bounds proved under 5% of the labels; until at most {self.calm:.2%} change")
-        elif not isinstance(self.step, HamerlyStep) and changed <= self.calm:
-            if self.tally.weight_sums.size >= self.many and self.work >= self.small:
-                self._take(YinyangStep, "yinyang", f"{changed:.2%} of the labels changed")
-            else:
-                self._take(HamerlyStep, "hamerly", f"{changed:.2%} of the labels changed")
+            return "lloyd", f"bounds left {self.worth:.0%} of the rows; until {self.calm:.2%} change"
+        if changed > self.calm:
+            return None
+        many = self.tally.sums.shape[1] >= self.many and self.work >= self.small
+        return "yinyang" if many else "hamerly", f"only {changed:.2%} of the labels changed"
 
-    def _take(self, step: type[PlainStep], name: str, why: str) -> None:
-        self.step = step(self.tally, self.recorder)
-        self._note(name, why)
-
-    def _note(self, name: str, why: str) -> None:
+    def _take(self, name: str, why: str) -> None:
+        self.step = ALGORITHMS[name](self.tally, self.recorder)
         n_done = len(self.recorder.history)
         self.recorder.event(
             "algorithm", f"{name}: {why}", where=name, iteration=n_done + 1 if n_done else None

@@ -181,7 +181,7 @@ class BisectingKMeans(CentroidClusterer):
         rows = self._rows_to_cluster(X, reset=True)
         blocks = self._blocks(rows, check_weights("BisectingKMeans", sample_weight, rows.shape[0]))
         check_enough_rows("BisectingKMeans", self.n_clusters, blocks.n_rows)
-        columns, space = self._lay_out(blocks, X)
+        columns, space = self._lay_out(blocks)
         rng = check_random_state(self.random_state)
         recorder = Recorder(self.n_clusters - 1, self._callback(), self.keep == "parameters")
 
@@ -226,7 +226,7 @@ class BisectingKMeans(CentroidClusterer):
         """
         check_is_fitted(self)
         blocks = self._blocks(self._rows_to_cluster(X, reset=False))
-        _, space = self._lay_out(blocks, X)
+        _, space = self._lay_out(blocks)
         return walk_down(blocks, space, Tree(self.tree_centers_, self.tree_children_))
 
     def _two_means(self, blocks: Blocks, rng: np.random.RandomState) -> Split | None:

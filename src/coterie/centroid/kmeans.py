@@ -38,6 +38,9 @@ from coterie.data import Blocks
 
 Floats = npt.NDArray[np.float64]
 
+#: Below this the squares of differences lose digits.
+_SMALLEST_RANGE = 1e-140
+
 #: Seedings of which one run is usually enough; the others get ten.
 _ONE_RUN = {"k-means++", "farthest-first", "k-means||"}
 
@@ -58,11 +61,11 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         rows = self._check_rows(X, reset=reset)
         return unit_rows(rows) if self._metric() == "cosine" else rows
 
-    def _lay_out(self, blocks: Blocks, X: Any) -> tuple[Columns, Space]:
+    def _lay_out(self, blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Space]:
         """Coordinates for these rows; a clear error where they hold what cannot be clustered."""
         who = type(self).__name__
         try:
-            columns, space = lay_out(blocks)
+            columns, space = lay_out(blocks, centers)
         except NotFiniteError:
             assert_all_finite(blocks.rows, estimator_name=who, input_name="X")
             columns = None
@@ -70,6 +73,12 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             raise ValueError(
                 f"{who}: X has values so large that squared distances overflow float64; "
                 "divide X by a constant (for example its largest absolute value)."
+            )
+        largest = np.max(columns.max - columns.min)
+        if centers is None and 0 < largest < _SMALLEST_RANGE:
+            raise ValueError(
+                f"{who}: the values of X differ by {largest:.3g} at most, so that squared distances "
+                "underflow float64; multiply X by a constant (for example 1e150)."
             )
         return columns, space
 
@@ -95,7 +104,8 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         """
         check_is_fitted(self)
         blocks = self._blocks(self._rows_to_cluster(X, reset=False))
-        return assign(blocks, self._centers(), self._lay_out(blocks, X)[1])
+        centers = self._centers()
+        return assign(blocks, centers, self._lay_out(blocks, centers)[1])
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """Distance of every row to every centre (cosine: on the unit sphere).
@@ -104,7 +114,8 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         """
         check_is_fitted(self)
         blocks = self._blocks(self._rows_to_cluster(X, reset=False))
-        return all_dists(blocks, self._centers(), self._lay_out(blocks, X)[1])
+        centers = self._centers()
+        return all_dists(blocks, centers, self._lay_out(blocks, centers)[1])
 
     def fit_transform(
         self, X: Any, y: Any = None, sample_weight: Any = None
@@ -123,8 +134,8 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         check_is_fitted(self)
         rows = self._rows_to_cluster(X, reset=False)
         blocks = self._blocks(rows, check_weights(type(self).__name__, sample_weight, rows.shape[0]))
-        _, space = self._lay_out(blocks, X)
         centers = self._centers()
+        _, space = self._lay_out(blocks, centers)
         return -sum_sq_dists(blocks, centers, space, assign(blocks, centers, space))
 
     def _check_loaded(self) -> None:
@@ -285,7 +296,7 @@ class KMeans(CentroidClusterer):
         rows = self._rows_to_cluster(X, reset=True)
         blocks = self._blocks(rows, check_weights("KMeans", sample_weight, rows.shape[0]))
         check_enough_rows("KMeans", self.n_clusters, blocks.n_rows)
-        columns, space = self._lay_out(blocks, X)
+        columns, space = self._lay_out(blocks)
         tol = self.tol * float(columns.variance.mean())
         rng = check_random_state(self.random_state)
         given = given_centers("KMeans", self.init, self.n_clusters, blocks)
@@ -309,6 +320,8 @@ class KMeans(CentroidClusterer):
             if best is None or run.objective < best.objective:
                 best, kept = run, recorder
             if recorder.stopped:
+                if kept is not recorder:
+                    kept.events.append(recorder.events[-1])
                 break
         assert best is not None
         return self._publish_run(best, kept)
@@ -332,18 +345,18 @@ class KMeans(CentroidClusterer):
         tally = run.step.tally
         centers = run.centers.astype(tally.blocks.dtype)
         exact = centers.astype(np.float64)
-        run.step.assign(exact)
+        run.step.finish(exact)
         inertia = sum_sq_dists(tally.blocks, exact, tally.space, tally.labels)
         self._publish(centers, tally.labels, inertia)
         self.n_iter_ = run.n_iter
-        if not run.settled and not recorder.stopped:
+        if not run.settled and run.n_iter == self.max_iter:
             recorder.event(
                 "not settled",
                 f"the centres were still moving after max_iter={self.max_iter} iterations",
                 iteration=run.n_iter,
             )
         self.history_, self.events_ = recorder.history, recorder.events
-        n_used = int(np.count_nonzero(np.bincount(tally.labels, minlength=self.n_clusters)))
+        n_used = int(np.count_nonzero(~tally.empty))
         if n_used < self.n_clusters:
             recorder.event("fewer clusters", f"only {n_used} of {self.n_clusters} clusters have rows")
             warnings.warn(

@@ -213,7 +213,7 @@ class MiniBatchKMeans(CentroidClusterer):
         weights = check_weights("MiniBatchKMeans", sample_weight, rows.shape[0])
         blocks = self._blocks(rows, weights)
         check_enough_rows("MiniBatchKMeans", self.n_clusters, blocks.n_rows)
-        columns, space = self._lay_out(blocks, X)
+        columns, space = self._lay_out(blocks)
         rng = check_random_state(self.random_state)
         start = self._start(X, blocks, space, rng)
 
@@ -269,7 +269,7 @@ class MiniBatchKMeans(CentroidClusterer):
         blocks = self._blocks(rows, weights)
         if first:
             check_enough_rows("MiniBatchKMeans", self.n_clusters, blocks.n_rows)
-        _, space = self._lay_out(blocks, X)
+        _, space = self._lay_out(blocks)
         if first or not hasattr(self, "_random_state"):
             self._random_state = check_random_state(self.random_state)
         if first:

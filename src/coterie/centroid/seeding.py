@@ -6,9 +6,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.utils import assert_all_finite, check_array, check_random_state
 
-from coterie._checks import NONE, check_enough_rows, check_params, check_weights, whole
+from coterie._checks import (
+    NONE,
+    check_csr,
+    check_enough_rows,
+    check_params,
+    check_weights,
+    whole,
+)
 from coterie._config import resolve_n_threads
 from coterie.centroid._passes import NotFiniteError, lay_out
 from coterie.centroid._seeding import SEEDINGS
@@ -57,6 +65,8 @@ def kmeans_plusplus(
     given = {"n_clusters": n_clusters, "n_local_trials": n_local_trials, "n_threads": n_threads}
     check_params(who, given, _RULES)
     rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False)
+    if sp.issparse(rows):
+        rows = check_csr(who, rows)
     check_enough_rows(who, n_clusters, rows.shape[0])
     blocks = as_blocks(
         rows, check_weights(who, sample_weight, rows.shape[0]), resolve_n_threads(n_threads, who)

@@ -125,24 +125,20 @@ def _draw(
     scaling: Scaling | None,
 ) -> None:
     """The scatter plot: one or two columns in their own units, more as they were clustered."""
-    from matplotlib.figure import Figure
-
     from coterie.cli._scaling import in_own_units
-    from coterie.plots import scatter
+    from coterie.plots import save_scatter
 
     centers = model.cluster_centers_
     if len(table.names) <= 2:
         rows, centers = table.values, in_own_units(centers, scaling)
-    figure = Figure(figsize=(9, 6), dpi=100, layout="constrained")
-    scatter(
+    save_scatter(
+        path,
         rows,
         model.labels_,
         centers,
         feature_names=table.names,
-        ax=figure.subplots(),
         title=f"{name}: {len(centers)} clusters",
     )
-    figure.savefig(path)
 
 
 def _report(table: Table, model: Any, scaling: Scaling | None, outputs: list[Path]) -> None:

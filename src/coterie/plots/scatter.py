@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -248,3 +249,20 @@ def _draw_legend(ax: Axes, clusters: npt.NDArray[Any], sizes: npt.NDArray[Any]) 
         frameon=False,
         labelcolor=INK,
     )
+
+
+def save_scatter(
+    path: str | os.PathLike[str],
+    X: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    centers: npt.ArrayLike | None = None,
+    *,
+    feature_names: Sequence[str] | None = None,
+    title: str | None = None,
+) -> None:
+    """Draw `scatter` on a figure of its own, 900 pixels wide, and write it to a file."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 6), dpi=100, layout="constrained")
+    scatter(X, labels, centers, feature_names=feature_names, ax=figure.subplots(), title=title)
+    figure.savefig(path)
