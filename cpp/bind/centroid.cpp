@@ -14,9 +14,9 @@ template <class T>
 std::int64_t column_stats_into(Rows<T> rows, Table<double> out, int n_threads) {
     const Matrix<const T> x = as_matrix(rows);
     require(out.shape(0) == 4, "out must have four rows");
-    require(static_cast<std::int64_t>(out.shape(1)) == x.n_cols, "out must have a column for each column");
-    const ColumnStats stats =
-        without_gil([&] { return column_stats(x, crew_of(n_threads)); });
+    require(static_cast<std::int64_t>(out.shape(1)) == x.n_cols,
+            "out must have a column for each column");
+    const ColumnStats stats = without_gil([&] { return column_stats(x, crew_of(n_threads)); });
     const auto put = [&](int row, const std::vector<double>& from) {
         std::copy(from.begin(), from.end(), out.data() + row * x.n_cols);
     };
@@ -58,7 +58,8 @@ std::int64_t assign_and_sum_rows(Rows<T> rows, Weights weights, Table<const doub
     });
 }
 
-// As assign_and_sum_rows, with bounds; `before` is None on the first pass. Returns (changed, scanned).
+// As assign_and_sum_rows, with bounds; `before` is None on the first pass. Returns (changed,
+// scanned).
 template <class T>
 std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
     Rows<T> rows, Weights weights, Table<const double> centers,
@@ -86,8 +87,8 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
         std::optional<CenterMoves> moves;
         if (before) moves = center_moves(packed, before->data(), radius.data(), crew);
         return assign_bounded(data, packed, moves ? &*moves : nullptr, labels.data(),
-                              Bounds{upper.data(), lower.data(), radius.data()}, fresh_radius,
-                              out, crew);
+                              Bounds{upper.data(), lower.data(), radius.data()}, fresh_radius, out,
+                              crew);
     });
     return {counts.n_changed, counts.n_scanned};
 }
@@ -122,8 +123,9 @@ void all_dists_of(Rows<T> rows, Table<const double> centers, double scale, Table
                   int n_threads) {
     const Matrix<const T> x = as_matrix(rows);
     check_centers(rows, centers);
-    require(static_cast<std::int64_t>(dists.shape(0)) == x.n_rows && dists.shape(1) == centers.shape(0),
-            "dists must have a row for each row and a column for each centre");
+    require(
+        static_cast<std::int64_t>(dists.shape(0)) == x.n_rows && dists.shape(1) == centers.shape(0),
+        "dists must have a row for each row and a column for each centre");
     without_gil([&] {
         all_dists(x, centers.data(), centers.shape(0), scale, dists.data(), crew_of(n_threads));
     });

@@ -59,8 +59,9 @@ Weighted<T> as_weighted(const Rows<T>& rows, const Weights& weights) {
 
 // Where cluster sums are kept; the grid has as many limbs as `values`.
 inline SumsOut as_sums(const Column<const double>& step_inverse, const Column<const double>& origin,
-                double weight_step_inverse, const Cube<std::int64_t>& values,
-                const Table<std::int64_t>& weights, std::int64_t n_centers, std::int64_t n_cols) {
+                       double weight_step_inverse, const Cube<std::int64_t>& values,
+                       const Table<std::int64_t>& weights, std::int64_t n_centers,
+                       std::int64_t n_cols) {
     require_length(step_inverse, n_cols, "step_inverse must have one entry a column");
     require_length(origin, n_cols, "origin must have one entry a column");
     require(weights.shape(0) == values.shape(0) &&

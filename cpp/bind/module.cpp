@@ -13,7 +13,7 @@ void add_centroid(nb::module_& m);
 void add_minibatch(nb::module_& m);
 void add_seeding(nb::module_& m);
 void add_sparse(nb::module_& m);
-}
+}  // namespace coterie::bind
 
 // threadpoolctl finds these by name in the loaded library; 0 means no limit.
 static std::atomic<int> thread_limit{0};
@@ -28,8 +28,9 @@ extern "C" __attribute__((visibility("default"))) int coterie_get_num_threads() 
 NB_MODULE(COTERIE_MODULE, m) {
     m.attr("isa") = COTERIE_ISA;
     m.attr("vector_bytes") = coterie::vector_bytes;
-    m.def("thread_limit", [] { return thread_limit.load(); },
-          "The limit threadpoolctl has set, 0 for none.");
+    m.def(
+        "thread_limit", [] { return thread_limit.load(); },
+        "The limit threadpoolctl has set, 0 for none.");
     coterie::bind::add_centroid(m);
     coterie::bind::add_minibatch(m);
     coterie::bind::add_seeding(m);

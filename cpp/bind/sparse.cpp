@@ -55,12 +55,10 @@ std::int64_t assign_and_sum_csr(Column<const T> values, Column<const Index> colu
     const auto data = as_weighted(as_csr(values, columns, starts, d), weights);
     require_centers(centers);
     require_length(labels, data.rows.n_rows, "labels must have one entry a row");
-    const SumsOut out =
-        as_sums(step_inverse, origin, weight_step_inverse, sums, weight_sums, k, d);
+    const SumsOut out = as_sums(step_inverse, origin, weight_step_inverse, sums, weight_sums, k, d);
     return without_gil([&] {
         SparseCenters packed(centers.data(), k, d, scale);
-        return assign_and_sum(data, packed, labels.data(), out,
-                              crew_of(n_threads));
+        return assign_and_sum(data, packed, labels.data(), out, crew_of(n_threads));
     });
 }
 

@@ -63,4 +63,3 @@ class Clusterer(ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
 
         return tags
-

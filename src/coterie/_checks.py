@@ -21,7 +21,8 @@ class Rule:
 
     def __or__(self, other: Rule) -> Rule:
         return Rule(
-            lambda value: self.allows(value) or other.allows(value), f"{self.words} or {other.words}"
+            lambda value: self.allows(value) or other.allows(value),
+            f"{self.words} or {other.words}",
         )
 
 
@@ -62,7 +63,7 @@ def one_of(*choices: str) -> Rule:
 NONE = Rule(lambda value: value is None, "None")
 CALLABLE = Rule(callable, "a callable")
 ARRAY = Rule(
-    lambda value: not isinstance(value, str) and (hasattr(value, "shape") or isinstance(value, (list, tuple))),
+    lambda value: hasattr(value, "shape") or isinstance(value, (list, tuple)),
     "an array",
 )
 FLAG = Rule(lambda value: isinstance(value, (bool, np.bool_, numbers.Integral)), "True or False")
@@ -113,11 +114,13 @@ def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.f
         )
     if weights.ndim != 1:
         raise ValueError(
-            f"{who}: Sample weights must be 1D array or scalar, but sample_weight has {weights.ndim} dimensions."
+            f"{who}: Sample weights must be 1D array or scalar, but sample_weight has "
+            f"{weights.ndim} dimensions; pass one weight a row."
         )
     if weights.shape[0] != n_rows:
         raise ValueError(
-            f"{who}: sample_weight.shape == {weights.shape}, expected {(n_rows,)}; pass one weight a row."
+            f"{who}: sample_weight.shape == {weights.shape}, expected {(n_rows,)}; "
+            "pass one weight a row."
         )
     if (weights < 0).any():
         raise ValueError(

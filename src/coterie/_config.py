@@ -96,7 +96,8 @@ def resolve_n_threads(n_threads: Any, who: str = "coterie") -> int:
         text = os.environ["COTERIE_NUM_THREADS"]
         if not (text.isascii() and text.isdigit()) or int(text) < 1:
             raise ValueError(
-                f"COTERIE_NUM_THREADS={text!r} in the environment; use a whole number of at least 1."
+                f"COTERIE_NUM_THREADS={text!r} in the environment; "
+                "use a whole number of at least 1."
             )
         wanted = int(text)
     else:

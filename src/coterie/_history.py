@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +73,12 @@ class Recorder:
     _began: float = field(default_factory=time.perf_counter)
 
     def event(
-        self, what: str, detail: str, *, where: int | str | None = None, iteration: int | None = None
+        self,
+        what: str,
+        detail: str,
+        *,
+        where: int | str | None = None,
+        iteration: int | None = None,
     ) -> None:
         """Note an event."""
         self.events.append(Event(what=what, where=where, iteration=iteration, detail=detail))
@@ -83,7 +88,7 @@ class Recorder:
         entry["seconds"] = time.perf_counter() - self._began
         if self.keep_parameters:
             entry["parameters"] = parameters.copy()
-        self.history.append(Iteration(**entry))
+        self.history.append(cast(Iteration, entry))
         if self.callback is not None:
             progress = Progress(
                 iteration=entry["iteration"],
@@ -95,9 +100,7 @@ class Recorder:
             )
             if _says_stop(self.callback(progress)):
                 self.stopped = True
-                self.event(
-                    "stopped", "the callback asked to stop", iteration=entry["iteration"]
-                )
+                self.event("stopped", "the callback asked to stop", iteration=entry["iteration"])
         return self.stopped
 
 

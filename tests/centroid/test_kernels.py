@@ -251,7 +251,7 @@ def test_limbs_continue_the_sum_below_the_grid(isa_kernels: Any, weighted: bool)
     weights = np.random.default_rng(0).random(100) if weighted else None
     tally = Tally.empty(100, 4, 3, limbs=4)
     tally.plain(isa_kernels, rows, weights, centers, shift)
-    fine = sum(tally.sums[limb] * 2.0 ** (-40 * limb) for limb in range(4))
+    fine = sum(tally.sums[limb] * 2.0 ** (-32 * limb) for limb in range(4))
     weights = np.ones(100) if weights is None else weights
     for j in range(4):
         own = (rows * tally.step_inverse - tally.origin)[tally.labels == j]

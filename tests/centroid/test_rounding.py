@@ -60,7 +60,6 @@ DATA: dict[str, tuple[type, Callable[[], Rows]]] = {
     "f64 of 1e-30": (np.float64, lambda: blobs() * 1e-30),
     "f64 of 1e150": (np.float64, lambda: blobs() * 1e150),
     "f64 of 1e-150": (np.float64, lambda: blobs() * 1e-150),
-    "f64 subnormal": (np.float64, lambda: blobs() * 1e-310),
     "f32 few integers": (np.float32, lambda: integers(3)),
     "f64 few integers": (np.float64, lambda: integers(3)),
     "f32 more integers": (np.float32, lambda: integers(12)),
@@ -165,7 +164,7 @@ def test_small_clusters_beside_huge_values_keep_their_means(
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1] + [2] * n_far)
 
 
-@pytest.mark.parametrize("power", [-1040, -1000, -940, -900, -600, -400, -100, 100, 400, 500])
+@pytest.mark.parametrize("power", [-500, -400, -100, 100, 400, 500])
 def test_scaling_by_a_power_of_two_scales_the_result(power: int) -> None:
     X = blobs()
     plain = KMeans(4, init=X[:4], tol=0).fit(X)
@@ -198,6 +197,12 @@ def test_only_the_ratio_of_weights_counts(size: float) -> None:
     np.testing.assert_array_equal(scaled.labels_, plain.labels_)
     np.testing.assert_allclose(scaled.cluster_centers_, plain.cluster_centers_, rtol=1e-12)
     assert scaled.inertia_ == pytest.approx(plain.inertia_ * size, rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-155, 1e-200, 1e-310])
+def test_squares_that_underflow_are_refused_in_words(size: float) -> None:
+    with pytest.raises(ValueError, match=r"KMeans: the values of X differ by .*multiply X"):
+        KMeans(3, random_state=0).fit(blobs() * size)
 
 
 @pytest.mark.parametrize("size", [1e153, 1e155, 1e300, 1e308])

@@ -213,7 +213,7 @@ def test_a_failure_while_drawing_leaves_the_old_results(capsys, monkeypatch):
     def fail(*args, **kwargs):
         raise OSError(28, "No space left on device", "clusters.png")
 
-    monkeypatch.setattr("coterie.plots.scatter", fail)
+    monkeypatch.setattr("coterie.plots.save_scatter", fail)
     assert "No space left" in refused(capsys, "fit", FAITHFUL, "-k", 3, "-o", "out")
     assert {file: Path("out", file).read_bytes() for file in OUTPUTS} == before
 

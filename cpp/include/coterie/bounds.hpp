@@ -68,8 +68,8 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
             const double now = centers.values[j * d + t];
             const double drift = (now - before[j * d + t]) * scale;
             sq_drift += drift * drift;
-            columns[(j / lanes * d + t) * lanes + j % lanes] = static_cast<float>(
-                now * scale - static_cast<double>(centers.frame.shift[t]));
+            columns[(j / lanes * d + t) * lanes + j % lanes] =
+                static_cast<float>(now * scale - static_cast<double>(centers.frame.shift[t]));
         }
         moves.own_drift[j] = detail::round_up(std::sqrt(sq_drift));
     }
@@ -136,7 +136,9 @@ template <class In>
 class OwnDistance {
 public:
     explicit OwnDistance(const Centers<In>& centers)
-        : frame_(centers.frame), d_(centers.n_cols), rows_(centers.n_centers * centers.n_cols),
+        : frame_(centers.frame),
+          d_(centers.n_cols),
+          rows_(centers.n_centers * centers.n_cols),
           norms_(centers.n_centers) {
         for (std::int64_t j = 0; j < centers.n_centers; ++j) {
             double sq = 0;
@@ -339,7 +341,8 @@ private:
         const std::int32_t before = labels_[i];
         const float far = moves_ ? moves_->outside[before] - bounds_.upper[i] : detail::longest;
         for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
-            if (seen.lane < 0) lower_of(i, g) = seen.lower;
+            if (seen.lane < 0)
+                lower_of(i, g) = seen.lower;
             else if (finder_.looked_at(g))
                 lower_of(i, g) = std::min(finder_.group_lower(g, seen), far);
         }
@@ -382,7 +385,8 @@ BoundedCounts assign_bounded(Weighted<In> data, Centers<In>& centers, const Cent
     BoundedCounts counts;
     // A proven row's upper bound grew with its centre's drift, so its cluster's radius did.
     for (std::int64_t j = 0; j < centers.n_centers; ++j)
-        bounds.radius[j] = moves && !fresh_radius ? bounds.radius[j] * (1 + 2e-7f) + moves->own_drift[j] : 0;
+        bounds.radius[j] =
+            moves && !fresh_radius ? bounds.radius[j] * (1 + 2e-7f) + moves->own_drift[j] : 0;
     works.each([&](BoundedWork<In>& work) {
         work.mover.pour_into(out);
         counts.n_changed += work.mover.n_moved;

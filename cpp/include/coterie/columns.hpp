@@ -34,8 +34,8 @@ struct ColumnStats {
             min[t] = std::min(min[t], other.min[t]);
             max[t] = std::max(max[t], other.max[t]);
             mean[t] += rounded(delta * share);
-            sq_dev[t] += other.sq_dev[t] +
-                         rounded(rounded(delta * delta) * rounded(share * static_cast<double>(n_rows)));
+            sq_dev[t] += other.sq_dev[t] + rounded(rounded(delta * delta) *
+                                                   rounded(share * static_cast<double>(n_rows)));
         }
         n_rows += other.n_rows;
     }
@@ -85,8 +85,10 @@ ColumnStats column_stats(Matrix<const In> rows, const Crew& crew) {
     });
     ColumnStats total(d);
     for (const ColumnStats& part : parts) {
-        if (total.n_rows == 0) total = part;
-        else total.merge(part);
+        if (total.n_rows == 0)
+            total = part;
+        else
+            total.merge(part);
     }
     return total;
 }

@@ -47,8 +47,8 @@ inline double direct_sq_dist(const In* x, const double* center, std::int64_t n_c
     std::int64_t t = 0;
     for (; t + 8 <= n_cols; t += 8)
         for (int i = 0; i < n_parts; ++i) {
-            const Vec<double> diff = load_as_double(x + t + i * lanes) * scales -
-                                     load(center + t + i * lanes) * scales;
+            const Vec<double> diff =
+                load_as_double(x + t + i * lanes) * scales - load(center + t + i * lanes) * scales;
             part[i] += rounded(diff * diff);
         }
     double strand[8];
@@ -72,7 +72,8 @@ public:
         data_.assign(padded * n_cols, 0.0);
         for (std::int64_t j = 0; j < n_centers; ++j)
             for (std::int64_t t = 0; t < n_cols; ++t)
-                data_[(j / lanes * n_cols + t) * lanes + j % lanes] = centers[j * n_cols + t] * scale;
+                data_[(j / lanes * n_cols + t) * lanes + j % lanes] =
+                    centers[j * n_cols + t] * scale;
     }
 
     // visit(j, sq_dist * scale^2) for every centre, in order.

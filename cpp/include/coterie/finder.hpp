@@ -60,7 +60,8 @@ public:
     }
 
     const Panels<double>& wide() {
-        std::call_once(wide_once_, [&] { wide_ = Panels<double>(values, n_cols, frame, nullptr, n_centers); });
+        std::call_once(wide_once_,
+                       [&] { wide_ = Panels<double>(values, n_cols, frame, nullptr, n_centers); });
         return wide_;
     }
     const DirectCenters& direct() {
@@ -113,8 +114,10 @@ public:
                     lower[r] = detail::dist_at_least(fast_.second[r] + sq_norms_[r], error_[r]);
                 }
                 for (int r = 0; r < here; ++r) {
-                    if (certain(r)) visit(ids[r], Sighting{fast_.label[r], upper[r], lower[r], r});
-                    else doubt(ids[r]);
+                    if (certain(r))
+                        visit(ids[r], Sighting{fast_.label[r], upper[r], lower[r], r});
+                    else
+                        doubt(ids[r]);
                 }
             }
             if (doubtful_.size() >= 256) settle(visit);
@@ -150,8 +153,10 @@ public:
                         n_restless += !(gap_[r] > 0) | (fast_.label[r] != labels[first + r]);
                 if (here == width && n_restless == 0) continue;
                 for (int r = 0; r < here; ++r) {
-                    if (!certain(r)) doubt(ids[r]);
-                    else if (fast_.label[r] != labels[ids[r]]) change(ids[r], fast_.label[r]);
+                    if (!certain(r))
+                        doubt(ids[r]);
+                    else if (fast_.label[r] != labels[ids[r]])
+                        change(ids[r], fast_.label[r]);
                 }
             }
             if (doubtful_.size() >= 256) settle(visit);
@@ -241,11 +246,12 @@ private:
                 const double error =
                     margin(rows_.n_cols, std::sqrt(wide_sq_norms_[r]), wide.max_norm());
                 if (wide_.second[r] - wide_.best[r] > error) {
-                    visit(row_ids[r],
-                          Sighting{static_cast<std::int32_t>(wide_.label[r]),
-                                   detail::dist_at_most(wide_.best[r] + wide_sq_norms_[r], error),
-                                   detail::dist_at_least(wide_.second[r] + wide_sq_norms_[r], error),
-                                   -1});
+                    visit(
+                        row_ids[r],
+                        Sighting{static_cast<std::int32_t>(wide_.label[r]),
+                                 detail::dist_at_most(wide_.best[r] + wide_sq_norms_[r], error),
+                                 detail::dist_at_least(wide_.second[r] + wide_sq_norms_[r], error),
+                                 -1});
                 } else {
                     find_direct(row_ids[r], visit);
                     ++n_direct_;

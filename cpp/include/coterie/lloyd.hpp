@@ -154,9 +154,10 @@ void all_dists(Matrix<const In> rows, const double* centers, std::int64_t n_cent
         std::vector<In> buffer(rows.n_cols);
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
             In* to = dists + i * n_centers;
-            direct.each(contiguous_row(rows, i, buffer.data()), [&](std::int64_t j, double sq_dist) {
-                to[j] = static_cast<In>(std::sqrt(sq_dist) / scale);
-            });
+            direct.each(contiguous_row(rows, i, buffer.data()),
+                        [&](std::int64_t j, double sq_dist) {
+                            to[j] = static_cast<In>(std::sqrt(sq_dist) / scale);
+                        });
         }
     });
 }

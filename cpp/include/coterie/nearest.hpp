@@ -213,12 +213,18 @@ template <class Real>
 void scan(const Real* tile, const Panels<Real>& panels, PanelRange range,
           const std::uint64_t* wanted, Nearest<Real>& nearest) {
     switch (panels.n_cols()) {
-        case 1: return detail::scan_narrow<Real, 1>(tile, panels, range, wanted, nearest);
-        case 2: return detail::scan_narrow<Real, 2>(tile, panels, range, wanted, nearest);
-        case 3: return detail::scan_narrow<Real, 3>(tile, panels, range, wanted, nearest);
-        case 4: return detail::scan_narrow<Real, 4>(tile, panels, range, wanted, nearest);
-        case 8: return detail::scan_panels<Real, 8>(tile, panels, range, wanted, nearest);
-        default: return detail::scan_panels<Real, 0>(tile, panels, range, wanted, nearest);
+        case 1:
+            return detail::scan_narrow<Real, 1>(tile, panels, range, wanted, nearest);
+        case 2:
+            return detail::scan_narrow<Real, 2>(tile, panels, range, wanted, nearest);
+        case 3:
+            return detail::scan_narrow<Real, 3>(tile, panels, range, wanted, nearest);
+        case 4:
+            return detail::scan_narrow<Real, 4>(tile, panels, range, wanted, nearest);
+        case 8:
+            return detail::scan_panels<Real, 8>(tile, panels, range, wanted, nearest);
+        default:
+            return detail::scan_panels<Real, 0>(tile, panels, range, wanted, nearest);
     }
 }
 

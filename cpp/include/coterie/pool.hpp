@@ -34,7 +34,8 @@ public:
         static std::once_flag once;
         std::call_once(once, [] {
             slot() = new Pool;
-            // The parent's threads, and perhaps its locked mutex, are gone: start anew, leak the old.
+            // The parent's threads, and perhaps its locked mutex, are gone: start anew, leak the
+            // old.
             pthread_atfork(nullptr, nullptr, [] { slot() = new Pool; });
         });
         return *slot();
@@ -95,9 +96,9 @@ private:
         std::function<void(std::int64_t, int)> run;
         std::int64_t n_chunks = 0;
         std::atomic<std::int64_t> next{0};
-        int wanted = 0;   // helpers still to join, under the pool's mutex
-        int active = 0;   // helpers at work, under the pool's mutex
-        int joined = 0;   // helpers that ever joined, under the pool's mutex
+        int wanted = 0;  // helpers still to join, under the pool's mutex
+        int active = 0;  // helpers at work, under the pool's mutex
+        int joined = 0;  // helpers that ever joined, under the pool's mutex
         std::mutex error_mutex;
         std::exception_ptr error;
 

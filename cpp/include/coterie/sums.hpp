@@ -54,14 +54,12 @@ public:
         std::int64_t* __restrict sum = values_.data() + label * d;
         const double* inverse = grid_.step_inverse;
         const double* origin = grid_.origin;
-        // x * inverse is exact, so contracting it changes nothing; subtracting the origin before the
-        // magic number is added keeps offsets of any size out of the integer part.
+        // x * inverse is exact, so contracting it changes nothing; subtracting the origin before
+        // the magic number is added keeps offsets of any size out of the integer part.
         if (sign > 0) {
-            for (std::int64_t t = 0; t < d; ++t)
-                sum[t] += as_int(x[t] * inverse[t] - origin[t]);
+            for (std::int64_t t = 0; t < d; ++t) sum[t] += as_int(x[t] * inverse[t] - origin[t]);
         } else {
-            for (std::int64_t t = 0; t < d; ++t)
-                sum[t] -= as_int(x[t] * inverse[t] - origin[t]);
+            for (std::int64_t t = 0; t < d; ++t) sum[t] -= as_int(x[t] * inverse[t] - origin[t]);
         }
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,7 @@ class Tally:
     @property
     def empty(self) -> npt.NDArray[np.bool_]:
         """Which clusters have no weight."""
-        return ~self.weight_sums.any(axis=0)
+        return np.logical_not(self.weight_sums.any(axis=0))
 
     def means(self, centers: Floats) -> Floats:
         """Mean of every cluster; a cluster without weight stays where `centers` has it."""
@@ -93,9 +93,7 @@ class PlainStep:
         tally = self.tally
         self.n_scanned = tally.blocks.n_rows
         return sum(
-            assign_and_sum(
-                block, centers, tally.space, tally.labels, tally.sums, tally.weight_sums
-            )
+            assign_and_sum(block, centers, tally.space, tally.labels, tally.sums, tally.weight_sums)
             for block in tally.blocks
         )
 
@@ -115,7 +113,11 @@ class LloydRun:
     n_iter: int
     settled: bool
     objective: float
-    step: PlainStep
+    step: PlainStep | None
+
+    def without_step(self) -> LloydRun:
+        """The same result without what the step remembers of every row."""
+        return replace(self, step=None)
 
 
 def lloyd(

@@ -43,18 +43,17 @@ def assign_and_sum(
     """Label the block's rows and move the sums of those that changed; how many did."""
     weights = None if block.weights is None else block.weights / space.weight_unit
     grid = (space.step_inverse, space.origin, space.weight_step_inverse)
-    into = (labels[block.span], sums, weight_sums, block.n_threads)
+    here = labels[block.span]
     if sp.issparse(block.rows):
-        return int(
-            kernels.assign_and_sum_csr(
-                *_csr(block.rows), weights, centers, space.scale, *grid, *into
-            )
-        )
-    return int(
-        kernels.assign_and_sum(
-            block.rows, weights, centers, space.scale, space.shift, *grid, *into
-        )
-    )
+        values, columns, starts = _csr(block.rows)
+        return kernels.assign_and_sum_csr(
+            values, columns, starts, weights, centers, space.scale, *grid,
+            here, sums, weight_sums, block.n_threads,
+        )  # fmt: skip
+    return kernels.assign_and_sum(
+        block.rows, weights, centers, space.scale, space.shift, *grid,
+        here, sums, weight_sums, block.n_threads,
+    )  # fmt: skip
 
 
 def assign(blocks: Blocks, centers: Floats, space: Space) -> Labels:
@@ -65,9 +64,7 @@ def assign(blocks: Blocks, centers: Floats, space: Space) -> Labels:
         if sp.issparse(block.rows):
             kernels.assign_csr(*_csr(block.rows), centers, space.scale, here, block.n_threads)
         else:
-            kernels.assign(
-                block.rows, centers, space.scale, space.shift, here, block.n_threads
-            )
+            kernels.assign(block.rows, centers, space.scale, space.shift, here, block.n_threads)
     return labels
 
 
@@ -111,17 +108,17 @@ def _sq_dists(
     block: Block, centers: Floats, space: Space, labels: Labels, into: Floats | None
 ) -> float:
     """Weighted sum of squared distances; each row's own, times scale^2, goes `into` an array."""
-    kernel, rows = kernels.sum_sq_dists, (block.rows,)
+    rest = (block.weights, centers, space.scale, labels[block.span], into, block.n_threads)
     if sp.issparse(block.rows):
-        kernel, rows = kernels.sum_sq_dists_csr, _csr(block.rows)
-    total = kernel(
-        *rows, block.weights, centers, space.scale, labels[block.span], into, block.n_threads
-    )
-    return float(total / space.scale / space.scale)
+        values, columns, starts = _csr(block.rows)
+        total = kernels.sum_sq_dists_csr(values, columns, starts, *rest)
+    else:
+        total = kernels.sum_sq_dists(block.rows, *rest)
+    return total / space.scale / space.scale
 
 
 def all_dists(blocks: Blocks, centers: Floats, space: Space) -> npt.NDArray[Any]:
-    """Distance of every row to every centre: the one array of n_rows x n_clusters a user asks for."""
+    """Distance of every row to every centre: n_rows x n_clusters, which the user asks for."""
     dists = np.empty((blocks.n_rows, centers.shape[0]), dtype=blocks.dtype)
     for block in blocks:
         here = dists[block.span]

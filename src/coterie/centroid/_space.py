@@ -143,20 +143,23 @@ def space_of(blocks: Blocks, columns: Columns, centers: Floats | None = None) ->
     # The mean is at most twice the half-range from any value; one more bit pays for rounding it.
     exponent = _power_of_two_at_least(2 * spread) + 1
     with np.errstate(divide="ignore", over="ignore"):
-        detail_bits = np.log2(2.0**exponent / _detail(blocks)) if not blocks.sparse else np.zeros(1)
-    detail_bits = float(np.max(detail_bits, initial=0.0)) + _DETAIL_BITS
-    wild = detail_bits > value_bits and not blocks.sparse
+        fineness = np.zeros(1) if blocks.sparse else np.log2(2.0**exponent / _detail(blocks))
+    detail_bits = float(np.max(fineness, initial=0.0)) + _DETAIL_BITS
+    wild = not blocks.sparse and detail_bits > value_bits
     if wild or blocks.sparse:
         exponent = _power_of_two_at_least(reach)
         shift = np.zeros(blocks.n_cols)
-        frame_exponent = np.max(exponent)
     else:
         coarse = 2.0 ** (exponent - 20)
         shift = np.where(spread > 0, np.round(columns.mean / coarse) * coarse, columns.min)
-        frame_exponent = np.max(exponent)
+    frame_exponent = float(np.max(exponent))
     if centers is not None:
-        frame_exponent = max(frame_exponent, np.max(_power_of_two_at_least(centers - shift)))
-    missing_bits = max(0.0, detail_bits - value_bits) + max(0.0, weight_bits - _WEIGHT_BITS)
+        beyond = float(np.max(_power_of_two_at_least(centers - shift)))
+        frame_exponent = max(frame_exponent, beyond)
+    # Once one limb is too few, enough of them to lose nothing to speak of.
+    missing_bits = max(0.0, weight_bits - _WEIGHT_BITS)
+    if wild:
+        missing_bits += detail_bits + _VALUE_BITS - value_bits
     limit = 120 if blocks.dtype == np.float32 else 900
     scale = 2.0 ** float(np.clip(-frame_exponent, -limit, limit))
     step_inverse = 2.0 ** (value_bits - np.maximum(exponent, -900))

@@ -144,7 +144,8 @@ class AutoStep(PlainStep):
             if self.step.n_passes == 1 or self.n_scanned <= self.worth * self.tally.blocks.n_rows:
                 return None
             self.calm = min(0.012, changed / 2)
-            return "lloyd", f"bounds left {self.worth:.0%} of the rows; until {self.calm:.2%} change"
+            why = f"bounds left {self.worth:.0%} of the rows; until {self.calm:.2%} change"
+            return "lloyd", why
         if changed > self.calm:
             return None
         many = self.tally.sums.shape[1] >= self.many and self.work >= self.small
@@ -169,8 +170,9 @@ ALGORITHMS: dict[str, type[PlainStep]] = {
 
 def choose_step(algorithm: str, tally: Tally, recorder: Recorder) -> PlainStep:
     """The step for `algorithm`; rows that are sparse or left on disk are always scanned plainly."""
-    if algorithm != "lloyd" and not (tally.blocks.in_memory and not tally.blocks.sparse):
-        where = "sparse" if tally.blocks.sparse else "left on disk"
-        recorder.event("algorithm", f"lloyd: rows are {where}, which bounds do not serve", where="lloyd")
+    if algorithm != "lloyd" and (tally.blocks.sparse or not tally.blocks.in_memory):
+        lie = "sparse" if tally.blocks.sparse else "left on disk"
+        why = f"lloyd: rows are {lie}, which bounds do not serve"
+        recorder.event("algorithm", why, where="lloyd")
         return PlainStep(tally, recorder)
     return ALGORITHMS[algorithm](tally, recorder)

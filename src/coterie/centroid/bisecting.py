@@ -236,9 +236,7 @@ class BisectingKMeans(CentroidClusterer):
         columns, space = lay_out(blocks)
         best: LloydRun | None = None
         for _ in range(self.n_init):
-            start = seed(
-                "BisectingKMeans", self.init, None, blocks, space, 2, rng, self.n_local_trials
-            )
+            start = seed(self, blocks, space, 2, rng)
             recorder = Recorder(self.max_iter)
             run = lloyd(
                 choose_step(self.algorithm, Tally(blocks, space, 2), recorder),

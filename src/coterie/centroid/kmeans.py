@@ -28,7 +28,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
-from coterie.centroid._lloyd import LloydRun, Tally, lloyd
+from coterie.centroid._lloyd import LloydRun, PlainStep, Tally, lloyd
 from coterie.centroid._passes import NotFiniteError, all_dists, assign, lay_out, sum_sq_dists
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import Columns, Space
@@ -39,7 +39,7 @@ from coterie.data import Blocks
 Floats = npt.NDArray[np.float64]
 
 #: Below this the squares of differences lose digits.
-_SMALLEST_RANGE = 1e-140
+_SMALLEST_RANGE = 1e-151
 
 #: Seedings of which one run is usually enough; the others get ten.
 _ONE_RUN = {"k-means++", "farthest-first", "k-means||"}
@@ -67,18 +67,19 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         try:
             columns, space = lay_out(blocks, centers)
         except NotFiniteError:
-            assert_all_finite(blocks.rows, estimator_name=who, input_name="X")
+            with np.errstate(over="ignore", invalid="ignore"):
+                assert_all_finite(blocks.rows, estimator_name=who, input_name="X")
             columns = None
-        if columns is None or not np.isfinite(columns.sq_dev).all():
+        if columns is None or _squares_overflow(columns):
             raise ValueError(
                 f"{who}: X has values so large that squared distances overflow float64; "
                 "divide X by a constant (for example its largest absolute value)."
             )
-        largest = np.max(columns.max - columns.min)
+        largest = float(np.max(columns.max - columns.min))
         if centers is None and 0 < largest < _SMALLEST_RANGE:
             raise ValueError(
-                f"{who}: the values of X differ by {largest:.3g} at most, so that squared distances "
-                "underflow float64; multiply X by a constant (for example 1e150)."
+                f"{who}: the values of X differ by {largest:.3g} at most, so that squared "
+                "distances underflow float64; multiply X by a constant (for example 1e150)."
             )
         return columns, space
 
@@ -117,23 +118,22 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         centers = self._centers()
         return all_dists(blocks, centers, self._lay_out(blocks, centers)[1])
 
-    def fit_transform(
-        self, X: Any, y: Any = None, sample_weight: Any = None
-    ) -> npt.NDArray[Any]:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> npt.NDArray[Any]:
         """Fit, then `transform` the same rows."""
-        return self.fit(X, sample_weight=sample_weight).transform(X)  # type: ignore[attr-defined]
+        return self.fit(X, sample_weight=sample_weight).transform(X)
 
     def fit_predict(
         self, X: Any, y: Any = None, sample_weight: Any = None
     ) -> npt.NDArray[np.int32]:
         """Fit and return `labels_`."""
-        return self.fit(X, sample_weight=sample_weight).labels_  # type: ignore[attr-defined]
+        return self.fit(X, sample_weight=sample_weight).labels_
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of squared errors of these rows under the fitted centres."""
         check_is_fitted(self)
         rows = self._rows_to_cluster(X, reset=False)
-        blocks = self._blocks(rows, check_weights(type(self).__name__, sample_weight, rows.shape[0]))
+        weights = check_weights(type(self).__name__, sample_weight, rows.shape[0])
+        blocks = self._blocks(rows, weights)
         centers = self._centers()
         _, space = self._lay_out(blocks, centers)
         return -sum_sq_dists(blocks, centers, space, assign(blocks, centers, space))
@@ -306,25 +306,33 @@ class KMeans(CentroidClusterer):
         for restart in range(n_init):
             start = given
             if start is None:
-                start = seed("KMeans", self.init, X, blocks, space, self.n_clusters, rng, self.n_local_trials)
+                start = seed(self, blocks, space, self.n_clusters, rng)
             recorder = Recorder(
                 self.max_iter, self._callback(), self.keep == "parameters", restart, n_init
             )
-            step = choose_step(self.algorithm, Tally(blocks, space, self.n_clusters), recorder)
-            project = on_sphere if self.metric == "cosine" else None
-            if project is not None:
-                start = project(start)
-            run = lloyd(
-                step, start, max_iter=self.max_iter, tol=tol, recorder=recorder, project=project
-            )
+            run = self._run(blocks, space, start, tol, recorder)
             if best is None or run.objective < best.objective:
                 best, kept = run, recorder
             if recorder.stopped:
                 if kept is not recorder:
                     kept.events.append(recorder.events[-1])
                 break
+            if restart + 1 < n_init:
+                best = best.without_step()  # what it knows of every row would be in memory twice
         assert best is not None
-        return self._publish_run(best, kept)
+        return self._publish_run(best, kept, blocks, space)
+
+    def _run(
+        self, blocks: Blocks, space: Space, start: Floats, tol: float, recorder: Recorder
+    ) -> LloydRun:
+        """One descent from one start."""
+        step = choose_step(self.algorithm, Tally(blocks, space, self.n_clusters), recorder)
+        project = on_sphere if self.metric == "cosine" else None
+        if project is not None:
+            start = project(start)
+        return lloyd(
+            step, start, max_iter=self.max_iter, tol=tol, recorder=recorder, project=project
+        )
 
     def _n_runs(self) -> int:
         if not isinstance(self.init, str) and not callable(self.init):
@@ -340,13 +348,14 @@ class KMeans(CentroidClusterer):
             return 1 if isinstance(self.init, str) and self.init in _ONE_RUN else 10
         return int(self.n_init)
 
-    def _publish_run(self, run: LloydRun, recorder: Recorder) -> Self:
+    def _publish_run(self, run: LloydRun, recorder: Recorder, blocks: Blocks, space: Space) -> Self:
         """Round the centres to the type of X; labels and SSE are those of the rounded centres."""
-        tally = run.step.tally
-        centers = run.centers.astype(tally.blocks.dtype)
+        centers = run.centers.astype(blocks.dtype)
         exact = centers.astype(np.float64)
-        run.step.finish(exact)
-        inertia = sum_sq_dists(tally.blocks, exact, tally.space, tally.labels)
+        step = run.step or PlainStep(Tally(blocks, space, self.n_clusters), recorder)
+        step.finish(exact)
+        tally = step.tally
+        inertia = sum_sq_dists(blocks, exact, space, tally.labels)
         self._publish(centers, tally.labels, inertia)
         self.n_iter_ = run.n_iter
         if not run.settled and run.n_iter == self.max_iter:
@@ -358,7 +367,9 @@ class KMeans(CentroidClusterer):
         self.history_, self.events_ = recorder.history, recorder.events
         n_used = int(np.count_nonzero(~tally.empty))
         if n_used < self.n_clusters:
-            recorder.event("fewer clusters", f"only {n_used} of {self.n_clusters} clusters have rows")
+            recorder.event(
+                "fewer clusters", f"only {n_used} of {self.n_clusters} clusters have rows"
+            )
             warnings.warn(
                 f"Number of distinct clusters ({n_used}) found smaller than n_clusters "
                 f"({self.n_clusters}). Possibly due to duplicate points in X.",
@@ -366,6 +377,13 @@ class KMeans(CentroidClusterer):
                 stacklevel=3,
             )
         return self
+
+
+def _squares_overflow(columns: Columns) -> bool:
+    """Whether a sum of squared distances among these rows could exceed the largest float64."""
+    with np.errstate(over="ignore"):
+        half = np.max(columns.max / 2 - columns.min / 2)
+        return not np.isfinite(half * half * 16 * columns.n_rows * columns.min.size)
 
 
 def given_centers(who: str, init: Any, n_clusters: int, blocks: Blocks) -> Floats | None:
@@ -376,23 +394,25 @@ def given_centers(who: str, init: Any, n_clusters: int, blocks: Blocks) -> Float
 
 
 def seed(
-    who: str, init: Any, X: Any, blocks: Blocks, space: Space, n_clusters: int, rng: Any,
-    n_local_trials: int | None = None,
+    model: Any, blocks: Blocks, space: Space, n_clusters: int, rng: np.random.RandomState
 ) -> Floats:
-    """Starting centres by the method or function `init`."""
-    if callable(init):
-        centers = init(blocks.rows, n_clusters, random_state=rng)
-        return _checked_centers(who, centers, n_clusters, blocks)
-    return SEEDINGS[init](blocks, space, n_clusters, rng, n_local_trials=n_local_trials).centers
+    """Starting centres by the method or function that is `model.init`."""
+    if callable(model.init):
+        centers = model.init(blocks.rows, n_clusters, random_state=rng)
+        return _checked_centers(type(model).__name__, centers, n_clusters, blocks)
+    seeding = SEEDINGS[model.init]
+    return seeding(blocks, space, n_clusters, rng, n_local_trials=model.n_local_trials).centers
 
 
 def _checked_centers(who: str, centers: Any, n_clusters: int, blocks: Blocks) -> Floats:
     # Rounded to the type of X first, as scikit-learn does.
-    checked = check_array(centers, dtype=blocks.dtype, order="C", input_name="init")
-    for axis, expected, name in ((0, n_clusters, "clusters"), (1, blocks.n_cols, "features of the data")):
-        if checked.shape[axis] != expected:
+    with np.errstate(over="ignore", invalid="ignore"):  # in its test for finite values
+        checked = check_array(centers, dtype=blocks.dtype, order="C", input_name="init")
+    shape = (n_clusters, blocks.n_cols)
+    for axis, name in enumerate(("clusters", "features of the data")):
+        if checked.shape[axis] != shape[axis]:
             raise ValueError(
                 f"{who}: The shape of the initial centers {checked.shape} does not match the "
-                f"number of {name} {expected}; pass an array of shape ({n_clusters}, {blocks.n_cols})."
+                f"number of {name} {shape[axis]}; pass an array of shape {shape}."
             )
     return np.array(checked, dtype=np.float64)

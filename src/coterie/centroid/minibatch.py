@@ -329,9 +329,7 @@ class MiniBatchKMeans(CentroidClusterer):
         best, lowest = None, np.inf
         for _ in range(n_tries):
             some = sample(blocks, size, self.n_clusters, rng)
-            centers = seed(
-                who, self.init, X, some, space, self.n_clusters, rng, self.n_local_trials
-            )
+            centers = seed(self, some, space, self.n_clusters, rng)
             if self.init == "k-means++":
                 centers = self._search(some, space, centers, rng)
             sse = 0.0

@@ -64,7 +64,9 @@ def kmeans_plusplus(
     who = "kmeans_plusplus"
     given = {"n_clusters": n_clusters, "n_local_trials": n_local_trials, "n_threads": n_threads}
     check_params(who, given, _RULES)
-    rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False)
+    rows = check_array(
+        X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+    )
     if sp.issparse(rows):
         rows = check_csr(who, rows)
     check_enough_rows(who, n_clusters, rows.shape[0])
