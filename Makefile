@@ -3,8 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-NATIVE := $(shell find cpp -name '*.cpp' -o -name '*.hpp') CMakeLists.txt pyproject.toml
-PACKAGED := $(shell find src -name '*.py' -o -name '*.pyi')
+NATIVE := $(shell find cpp/bind cpp/include -name '*.cpp' -o -name '*.hpp') CMakeLists.txt pyproject.toml
 
 .PHONY: demo test test-native lint format bench docs clean
 

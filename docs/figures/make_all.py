@@ -11,12 +11,13 @@ import matplotlib
 matplotlib.use("agg")
 
 import descent
+import faithful
 import seedings
 
 
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
-    for script in (descent, seedings):
+    for script in (descent, faithful, seedings):
         script.draw(folder)
 
 

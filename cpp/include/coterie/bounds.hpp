@@ -61,7 +61,7 @@ CenterMoves center_moves(const Centers<In>& centers, const double* before, const
 
     // Centres in lanes, float; their rounding is paid for by `slack` below.
     const std::int64_t padded = (k + lanes - 1) / lanes * lanes;
-    std::vector<float> columns(padded * d);
+    AlignedVector<float> columns(padded * d);
     for (std::int64_t j = 0; j < k; ++j) {
         double sq_drift = 0;
         for (std::int64_t t = 0; t < d; ++t) {
@@ -368,13 +368,39 @@ private:
     std::vector<std::uint64_t> wanted_;
 };
 
+// The share of a full scan that the bounds would leave to do, judged on some evenly spaced rows.
+template <class In>
+double expected_work(std::int64_t n_rows, const Centers<In>& centers, const CenterMoves& moves,
+                     const std::int32_t* labels, const Bounds& bounds) {
+    const std::int64_t n_judged = std::min<std::int64_t>(n_rows, 512), k = centers.n_centers;
+    std::int64_t n_panels = 0;
+    for (std::int64_t s = 0; s < n_judged; ++s) {
+        const std::int64_t i = n_rows * s / n_judged;
+        const std::int32_t c = labels[i];
+        const float upper = bounds.upper[i] + moves.own_drift[c];
+        if (upper < moves.half_gap[c]) continue;
+        for (std::int64_t g = 0; g < centers.n_groups; ++g) {
+            if (upper < bounds.lower[g * n_rows + i] - moves.other_drift[g * k + c]) continue;
+            const std::uint64_t* near = moves.near_panels.data() + c * moves.n_words;
+            const PanelRange range = centers.group(g);
+            for (std::int64_t p = range.begin; p < range.end; ++p)
+                n_panels += near[p / 64] >> (p % 64) & 1;
+        }
+    }
+    return static_cast<double>(n_panels) / static_cast<double>(n_judged * centers.fast.n_panels());
+}
+
 // As assign_and_sum, looking only at rows whose bounds do not prove their label. Without `moves`
-// (the first pass) every row is looked at. Clusters' radii are measured anew with `fresh_radius`;
+// (the first pass), or where they would save too little to pay for scattered reads, every row is
+// looked at in turn. Clusters' radii are measured anew with `fresh_radius`;
 // otherwise they grow with the drift, which is cheaper and lasts for a few passes.
 template <class In>
 BoundedCounts assign_bounded(Weighted<In> data, Centers<In>& centers, const CenterMoves* moves,
                              std::int32_t* labels, Bounds bounds, bool fresh_radius,
                              const SumsOut& out, const Crew& crew) {
+    constexpr double too_much = 0.75;
+    if (moves && expected_work(data.rows.n_rows, centers, *moves, labels, bounds) > too_much)
+        moves = nullptr;
     const Chunks chunks(data.rows.n_rows, centers.n_centers * centers.n_cols / 4);
     PerThread<BoundedWork<In>> works(crew.n_threads);
     const OwnDistance<In> own_distance(centers);

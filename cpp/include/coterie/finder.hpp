@@ -271,8 +271,8 @@ private:
 
     Centers<In>& centers_;
     Matrix<const In> rows_;
-    std::vector<float> fast_tile_;
-    std::vector<double> wide_tile_;
+    AlignedVector<float> fast_tile_;
+    AlignedVector<double> wide_tile_;
     std::vector<In> row_;
     std::vector<std::int64_t> doubtful_;
     alignas(64) float sq_norms_[tile_rows<float>];

@@ -117,7 +117,7 @@ struct Nearest {
 namespace detail {
 
 template <class Real, int size, int fixed_cols>
-inline void scan_panel(const Real* tile, const Real* panel, std::int64_t n_cols,
+__attribute__((always_inline)) inline void scan_panel(const Real* tile, const Real* panel, std::int64_t n_cols,
                        Nearest<Real>& nearest) {
     constexpr int lanes = Simd<Real>::lanes;
     Vec<Real> acc[size][2];
@@ -154,7 +154,7 @@ inline void scan_panel(const Real* tile, const Real* panel, std::int64_t n_cols,
 }
 
 template <class Real, int fixed_cols, int size = max_panel>
-inline void scan_panel_of(int n, const Real* tile, const Real* panel, std::int64_t n_cols,
+__attribute__((always_inline)) inline void scan_panel_of(int n, const Real* tile, const Real* panel, std::int64_t n_cols,
                           Nearest<Real>& nearest) {
     if constexpr (size > 1) {
         if (n != size) {

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <new>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -24,6 +26,22 @@ inline constexpr int max_panel = 6;  // 2 x 6 accumulators of 16 registers
 inline constexpr int vector_bytes = 16;
 inline constexpr int max_panel = 6;
 #endif
+
+// Memory for vectors: an unaligned tile costs a sixth of the speed.
+template <class T>
+struct CacheAligned {
+    using value_type = T;
+    CacheAligned() = default;
+    template <class U>
+    CacheAligned(const CacheAligned<U>&) {}
+    T* allocate(std::size_t n) {
+        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
+    }
+    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+    friend bool operator==(const CacheAligned&, const CacheAligned&) { return true; }
+};
+template <class T>
+using AlignedVector = std::vector<T, CacheAligned<T>>;
 
 template <class Real>
 struct Simd;

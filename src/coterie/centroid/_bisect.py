@@ -93,7 +93,7 @@ def bisect(
             break
         at = max(candidates, key=lambda at: strategy(leaves[at]))
         leaf = leaves[at]
-        split = two_means(gather(blocks, leaf.row_ids))
+        split = two_means(blocks.pick(leaf.row_ids))
         if split is None:
             leaf.whole = True
             continue
@@ -111,15 +111,6 @@ def bisect(
             n_scanned=n_scanned,
         )
     return leaves
-
-
-def gather(blocks: Blocks, row_ids: Ints) -> Blocks:
-    """These rows as a source of their own; the source itself where they are all of it."""
-    if row_ids.size == blocks.n_rows:
-        return blocks
-    rows = blocks.rows[row_ids]
-    weights = None if blocks.weights is None else blocks.weights[row_ids]
-    return Blocks(rows if blocks.sparse else np.asarray(rows), weights, blocks.n_threads)
 
 
 @dataclass(frozen=True)
@@ -172,6 +163,6 @@ def walk_down(blocks: Blocks, space: Space, tree: Tree) -> Labels:
         elif row_ids.size:
             halves = tree.children[node]
             centers = tree.centers[halves].astype(np.float64)
-            nearer = assign(gather(blocks, row_ids), centers, space)
+            nearer = assign(blocks.pick(row_ids), centers, space)
             waiting += [(int(halves[side]), row_ids[nearer == side]) for side in (0, 1)]
     return labels

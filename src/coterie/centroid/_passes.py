@@ -59,13 +59,15 @@ def assign_and_sum(
 def assign(blocks: Blocks, centers: Floats, space: Space) -> Labels:
     """The nearest centre of every row; ties go to the lower index."""
     labels = np.empty(blocks.n_rows, dtype=np.int32)
-    for block in blocks:
-        here = labels[block.span]
-        if sp.issparse(block.rows):
-            kernels.assign_csr(*_csr(block.rows), centers, space.scale, here, block.n_threads)
-        else:
-            kernels.assign(block.rows, centers, space.scale, space.shift, here, block.n_threads)
+    blocks.map(_assign, labels, centers, space)
     return labels
+
+
+def _assign(block: Block, centers: Floats, space: Space, labels: Labels) -> None:
+    if sp.issparse(block.rows):
+        kernels.assign_csr(*_csr(block.rows), centers, space.scale, labels, block.n_threads)
+    else:
+        kernels.assign(block.rows, centers, space.scale, space.shift, labels, block.n_threads)
 
 
 def sum_sq_dists(blocks: Blocks, centers: Floats, space: Space, labels: Labels) -> float:
@@ -120,13 +122,15 @@ def _sq_dists(
 def all_dists(blocks: Blocks, centers: Floats, space: Space) -> npt.NDArray[Any]:
     """Distance of every row to every centre: n_rows x n_clusters, which the user asks for."""
     dists = np.empty((blocks.n_rows, centers.shape[0]), dtype=blocks.dtype)
-    for block in blocks:
-        here = dists[block.span]
-        if sp.issparse(block.rows):
-            kernels.all_dists_csr(*_csr(block.rows), centers, space.scale, here, block.n_threads)
-        else:
-            kernels.all_dists(block.rows, centers, space.scale, here, block.n_threads)
+    blocks.map(_all_dists, dists, centers, space)
     return dists
+
+
+def _all_dists(block: Block, centers: Floats, space: Space, dists: npt.NDArray[Any]) -> None:
+    if sp.issparse(block.rows):
+        kernels.all_dists_csr(*_csr(block.rows), centers, space.scale, dists, block.n_threads)
+    else:
+        kernels.all_dists(block.rows, centers, space.scale, dists, block.n_threads)
 
 
 def lay_out(blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Space]:

@@ -89,27 +89,23 @@ def neighbourly_order(centers: Floats) -> npt.NDArray[np.int32]:
 
 
 class AutoStep(PlainStep):
-    """Assignment that chooses among the others as it goes, by what was pruned so far.
+    """Assignment that chooses between the plain one and bounds by the shape and by what changes.
 
-    Few and narrow centres are quickest to scan plainly. Otherwise bounds are tried; where they
-    prove next to nothing, rows are scanned plainly until few labels change, and then the bounds
-    are tried again, with groups if there are many centres. Only counts decide, never a clock.
+    Few and narrow centres are quickest to scan plainly, always (`tiny`) or while many labels still
+    change (`small`); otherwise bounds pay from the start, since a bounded pass that would prove
+    little scans plainly by itself. Only counts decide, never a clock.
     """
 
-    #: Multiply-adds a row below which bounds cost more than they save, ever or at first.
-    tiny, small = 300, 2000
-    #: Centres from which groups are worth their memory.
-    many = 64
+    #: Multiply-adds a row, and the share of changing labels below which bounds begin to pay.
+    tiny, small, calm = 300, 2000, 0.02
+    #: Bounds on few and narrow centres are dropped when they leave more than this share of the rows.
+    worth = 0.45
 
     def __init__(self, tally: Tally, recorder: Recorder) -> None:
         super().__init__(tally, recorder)
         self.recorder = recorder
         n_clusters, n_cols = tally.sums.shape[1:]
         self.work = n_clusters * (n_cols + 5)
-        #: Bounds are tried once at most this share of the labels changes.
-        self.calm = 0.02 if self.work < self.small else 1.0
-        #: Bounds are given up when more than this share of the rows is scanned all the same.
-        self.worth = 0.3 if self.work < self.small else 0.95
         self.step: PlainStep
         self.next: tuple[str, str] | None
         if self.work < self.tiny:
@@ -117,7 +113,7 @@ class AutoStep(PlainStep):
         elif self.work < self.small:
             self.next = "lloyd", f"until at most {self.calm:.0%} of the labels change"
         else:
-            self.next = "hamerly", "first choice at this shape"
+            self.next = "hamerly", "enough multiply-adds a row for bounds to pay"
 
     def assign(self, centers: Floats) -> int:
         """Label every row by its nearest centre; how many labels changed."""
@@ -125,7 +121,10 @@ class AutoStep(PlainStep):
             self._take(*self.next)
         n_changed = self.step.assign(centers)
         self.n_scanned = self.step.n_scanned
-        self.next = self._reconsider(n_changed / self.tally.blocks.n_rows)
+        n_rows = self.tally.blocks.n_rows
+        self.next = None
+        if self.tiny <= self.work < self.small:
+            self.next = self._reconsider(n_changed / n_rows, self.n_scanned / n_rows)
         return n_changed
 
     def finish(self, centers: Floats) -> None:
@@ -136,20 +135,16 @@ class AutoStep(PlainStep):
         """These rows were moved by hand."""
         self.step.forget(rows)
 
-    def _reconsider(self, changed: float) -> tuple[str, str] | None:
-        """The algorithm to go on with and why, from the share of labels that changed just now."""
-        if self.work < self.tiny:
-            return None
-        if isinstance(self.step, HamerlyStep):
-            if self.step.n_passes == 1 or self.n_scanned <= self.worth * self.tally.blocks.n_rows:
+    def _reconsider(self, changed: float, scanned: float) -> tuple[str, str] | None:
+        """What to go on with and why, from the shares of rows that changed and were scanned."""
+        if not isinstance(self.step, HamerlyStep):
+            if changed > self.calm:
                 return None
-            self.calm = min(0.012, changed / 2)
-            why = f"bounds left {self.worth:.0%} of the rows; until {self.calm:.2%} change"
-            return "lloyd", why
-        if changed > self.calm:
+            return "hamerly", f"only {changed:.2%} of the labels changed"
+        if self.step.n_passes == 1 or scanned <= self.worth:
             return None
-        many = self.tally.sums.shape[1] >= self.many and self.work >= self.small
-        return "yinyang" if many else "hamerly", f"only {changed:.2%} of the labels changed"
+        self.calm = changed / 4
+        return "lloyd", f"bounds left {scanned:.0%} of the rows; until {self.calm:.2%} change"
 
     def _take(self, name: str, why: str) -> None:
         self.step = ALGORITHMS[name](self.tally, self.recorder)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
-from sklearn.utils.random import sample_without_replacement
 
 from coterie._checks import (
     ANY,
@@ -25,7 +24,6 @@ from coterie._checks import (
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
-from coterie.centroid._bisect import gather
 from coterie.centroid._local_search import improve_seeds
 from coterie.centroid._minibatch import Plateau, Walk, minibatch, reassign, take_steps
 from coterie.centroid._passes import assign, sum_sq_dists
@@ -325,10 +323,10 @@ class MiniBatchKMeans(CentroidClusterer):
         n_tries = self.n_init
         if n_tries == "auto":
             n_tries = 1 if isinstance(self.init, str) and self.init in _ONE_TRY else 3
-        judges = sample(blocks, size, self.n_clusters, rng) if n_tries > 1 else None
+        judges = blocks.sample(size, self.n_clusters, rng) if n_tries > 1 else None
         best, lowest = None, np.inf
         for _ in range(n_tries):
-            some = sample(blocks, size, self.n_clusters, rng)
+            some = blocks.sample(size, self.n_clusters, rng)
             centers = seed(self, some, space, self.n_clusters, rng)
             if self.init == "k-means++":
                 centers = self._search(some, space, centers, rng)
@@ -394,13 +392,3 @@ class MiniBatchKMeans(CentroidClusterer):
             raise ValueError(f"counts_ has shape {counts.shape} and type {counts.dtype}")
         if not (np.isfinite(counts).all() and (counts >= 0).all()):
             raise ValueError("counts_ has values that are not finite or negative")
-
-
-def sample(blocks: Blocks, size: int, at_least: int, rng: np.random.RandomState) -> Blocks:
-    """So many rows with weight, none twice; all rows where fewer than `at_least` have weight."""
-    weighty = None if blocks.weights is None else np.flatnonzero(blocks.weights)
-    n_weighty = blocks.n_rows if weighty is None else weighty.size
-    if size >= blocks.n_rows or n_weighty < at_least:
-        return blocks
-    chosen = sample_without_replacement(n_weighty, min(size, n_weighty), random_state=rng)
-    return gather(blocks, chosen if weighty is None else weighty[chosen])

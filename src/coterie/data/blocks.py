@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.utils.random import sample_without_replacement
 
 Summary = TypeVar("Summary")
 
@@ -82,6 +83,28 @@ class Blocks:
         for part in parts:
             total = total + part  # type: ignore[operator]
         return total
+
+    def map(self, kernel: Callable[..., Any], out: npt.NDArray[Any], *model: Any) -> None:
+        """Fill `out`, which has an entry a row, by `kernel(block, *model, out of its rows)`."""
+        for block in self:
+            kernel(block, *model, out[block.span])
+
+    def pick(self, row_ids: npt.NDArray[np.integer[Any]]) -> Blocks:
+        """These rows, in memory, as a source of their own; the source itself for all of them."""
+        if row_ids.size == self.n_rows:
+            return self
+        rows = self.rows[row_ids]
+        weights = None if self.weights is None else self.weights[row_ids]
+        return Blocks(rows if self.sparse else np.asarray(rows), weights, self.n_threads)
+
+    def sample(self, size: int, at_least: int, rng: np.random.RandomState) -> Blocks:
+        """So many rows with weight, none twice; all rows where fewer than `at_least` have any."""
+        weighty = None if self.weights is None else np.flatnonzero(self.weights)
+        n_weighty = self.n_rows if weighty is None else weighty.size
+        if size >= self.n_rows or n_weighty < at_least:
+            return self
+        chosen = sample_without_replacement(n_weighty, min(size, n_weighty), random_state=rng)
+        return self.pick(chosen if weighty is None else weighty[chosen])
 
     def take(self, row_ids: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """The rows with these indices, dense, as float64."""
