@@ -98,7 +98,7 @@ class AutoStep(PlainStep):
 
     #: Multiply-adds a row, and the share of changing labels below which bounds begin to pay.
     tiny, small, calm = 300, 2000, 0.02
-    #: Bounds on few and narrow centres are dropped when they leave more than this share of the rows.
+    #: Bounds on few and narrow centres are dropped when they leave more than this share of rows.
     worth = 0.45
 
     def __init__(self, tally: Tally, recorder: Recorder) -> None:

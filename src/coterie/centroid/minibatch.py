@@ -361,7 +361,7 @@ class MiniBatchKMeans(CentroidClusterer):
             or n_rows * self.n_clusters * max(16, blocks.n_cols) > _MOST_PRODUCTS
         ):
             return centers
-        few = sample(blocks, n_rows, self.n_clusters, rng)
+        few = blocks.sample(n_rows, self.n_clusters, rng)
         return improve_seeds(few, space, centers, rng, n_tries=_SWAPS)
 
     def _publish_walk(
