@@ -117,8 +117,8 @@ struct Nearest {
 namespace detail {
 
 template <class Real, int size, int fixed_cols>
-__attribute__((always_inline)) inline void scan_panel(const Real* tile, const Real* panel, std::int64_t n_cols,
-                       Nearest<Real>& nearest) {
+__attribute__((always_inline)) inline void scan_panel(const Real* tile, const Real* panel,
+                                                      std::int64_t n_cols, Nearest<Real>& nearest) {
     constexpr int lanes = Simd<Real>::lanes;
     Vec<Real> acc[size][2];
 #pragma GCC unroll 12
@@ -154,8 +154,9 @@ __attribute__((always_inline)) inline void scan_panel(const Real* tile, const Re
 }
 
 template <class Real, int fixed_cols, int size = max_panel>
-__attribute__((always_inline)) inline void scan_panel_of(int n, const Real* tile, const Real* panel, std::int64_t n_cols,
-                          Nearest<Real>& nearest) {
+__attribute__((always_inline)) inline void scan_panel_of(int n, const Real* tile, const Real* panel,
+                                                         std::int64_t n_cols,
+                                                         Nearest<Real>& nearest) {
     if constexpr (size > 1) {
         if (n != size) {
             scan_panel_of<Real, fixed_cols, size - 1>(n, tile, panel, n_cols, nearest);
