@@ -213,7 +213,7 @@ class MiniBatchKMeans(CentroidClusterer):
         check_enough_rows("MiniBatchKMeans", self.n_clusters, blocks.n_rows)
         columns, space = self._lay_out(blocks)
         rng = check_random_state(self.random_state)
-        start = self._start(X, blocks, space, rng)
+        start = self._start(blocks, space, rng)
 
         batch_size = min(self.batch_size, blocks.n_rows)
         max_steps = self.max_iter * blocks.n_rows // batch_size
@@ -272,7 +272,7 @@ class MiniBatchKMeans(CentroidClusterer):
             self._random_state = check_random_state(self.random_state)
         if first:
             self.n_steps_, self.history_, self.events_ = 0, [], []
-            start = self._start(X, blocks, space, self._random_state)
+            start = self._start(blocks, space, self._random_state)
             walk = Walk(start, np.zeros(self.n_clusters))
         else:
             walk = self._resume()
@@ -306,7 +306,7 @@ class MiniBatchKMeans(CentroidClusterer):
             getattr(self, "_rows_since_check", 0),
         )
 
-    def _start(self, X: Any, blocks: Blocks, space: Space, rng: np.random.RandomState) -> Floats:
+    def _start(self, blocks: Blocks, space: Space, rng: np.random.RandomState) -> Floats:
         """The best of `n_init` seedings, each from some of the rows."""
         who = "MiniBatchKMeans"
         given = given_centers(who, self.init, self.n_clusters, blocks)
