@@ -20,7 +20,7 @@ from coterie.data import Blocks, as_blocks
 _FLOATS = [np.float64, np.float32]
 
 
-class Clusterer(ClusterMixin, BaseEstimator):
+class Estimator(BaseEstimator):
     """Base of the estimators; a subclass declares `_rules` for its parameters."""
 
     _rules: ClassVar[Mapping[str, Rule]] = {}
@@ -58,8 +58,11 @@ class Clusterer(ClusterMixin, BaseEstimator):
         """
         _files.save_model(path, self)
 
+
+class Clusterer(ClusterMixin, Estimator):
+    """Base of the estimators that give every row one label; sparse rows are welcome."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-
         return tags

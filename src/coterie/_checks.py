@@ -60,6 +60,15 @@ def one_of(*choices: str) -> Rule:
     return Rule(lambda value: isinstance(value, str) and value in choices, f"one of {quoted}")
 
 
+def names(*choices: str) -> Rule:
+    """A collection of none, some or all of these words."""
+    quoted = ", ".join(repr(choice) for choice in choices)
+    return Rule(
+        lambda value: isinstance(value, (tuple, list, set, frozenset)) and set(value) <= {*choices},
+        f"a tuple of names out of {quoted}",
+    )
+
+
 NONE = Rule(lambda value: value is None, "None")
 CALLABLE = Rule(callable, "a callable")
 ARRAY = Rule(

@@ -1,0 +1,5 @@
+"""Mixtures of distributions, fitted by one EM."""
+
+from coterie.mixture.gaussian import GaussianMixture
+
+__all__ = ["GaussianMixture"]

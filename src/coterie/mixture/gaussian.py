@@ -1,0 +1,236 @@
+"""Gaussian mixtures: the estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_array
+
+from coterie._checks import ANY, ARRAY, CALLABLE, FLAG, NONE, Rule, names, one_of, real, whole
+from coterie.data import Blocks
+from coterie.mixture._covariance import SHAPES
+from coterie.mixture._em import Model
+from coterie.mixture._estimator import MixtureModel
+from coterie.mixture._family import Floats, Mixture
+from coterie.mixture._gaussian import GaussianFamily, Gaussians, look_over
+from coterie.mixture._mixing import Fixed, Shares, log_shares
+from coterie.mixture._start import STARTS
+
+
+class GaussianMixture(MixtureModel):
+    """Mixture of Gaussians, fitted by EM.
+
+    p(x) = sum_j w_j N(x | mu_j, Sigma_j). EM descends the free energy F = E_q[-log p(x, z)] +
+    E_q[log q] by turns in the responsibilities q and in the parameters; after each E-step F is
+    minus the log-likelihood (Dempster, Laird & Rubin 1977; Neal & Hinton 1998).
+
+    Drop-in for `sklearn.mixture.GaussianMixture`: same parameters, attributes and arithmetic.
+
+    Time O(n k d^2) an iteration (diag, spherical: O(n k d)), one pass over X. Memory beyond X:
+    O(k d^2), nothing of n x k.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+    tol : float, default=1e-3
+        Settled once the mean log-likelihood a row changes by less than this.
+    reg_covar : float or "auto", default=1e-6
+        A number is added to every variance. "auto" instead keeps every covariance at least a
+        millionth of the rows' own variance, column by column: free of scale, and the exact M-step
+        under that constraint. Whatever the setting, a covariance that is not positive definite is
+        mended by the same floor and reported in `events_`.
+    max_iter : int, default=100
+    n_init : int, default=1
+        Starts, of which the best is kept.
+    init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
+    weights_init, means_init, precisions_init : array or None
+        Given starting values; what is not given comes from `init_params`.
+    fixed : tuple of {"weights", "means", "covariances"}, default=()
+        What stays as the start has it.
+    random_state : int, RandomState or None, default=None
+    warm_start : bool, default=False
+        Whether a second `fit` goes on from where the first ended.
+    verbose : bool, default=False
+    verbose_interval : int, default=10
+        Accepted for scikit-learn's sake.
+    n_threads : int or None, default=None
+    callback : callable or None, default=None
+        Called once an iteration with a `Progress`; returning True stops.
+    keep : {None, "parameters"}, default=None
+        "parameters" stores the means of every iteration in `history_`.
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_components,)
+    means_ : array of shape (n_components, n_features)
+    covariances_, precisions_, precisions_cholesky_ : array
+        Shapes (k, d, d), (d, d), (k, d) or (k,) by `covariance_type`.
+    converged_ : bool
+    n_iter_ : int
+    lower_bound_ : float
+        Mean log-likelihood a row at the last E-step.
+    lower_bounds_ : list of float
+        The same for every iteration.
+    history_ : list of dict
+        One entry an iteration of the run that was kept: the free energy after each half-step, its
+        two terms after the E-step, the log-likelihood, seconds.
+    events_ : list of dict
+        What else happened: repaired covariances, early stops.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import GaussianMixture
+    >>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> GaussianMixture(2, random_state=0).fit(X).means_
+    array([[10.,  2.],
+           [ 1.,  2.]])
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "n_components": whole(1),
+        "covariance_type": one_of(*SHAPES),
+        "tol": real(0),
+        "reg_covar": one_of("auto") | real(0),
+        "max_iter": whole(0),
+        "n_init": whole(1),
+        "init_params": one_of(*STARTS),
+        "weights_init": NONE | ARRAY,
+        "means_init": NONE | ARRAY,
+        "precisions_init": NONE | ARRAY,
+        "fixed": names("weights", "means", "covariances"),
+        "random_state": ANY,
+        "warm_start": FLAG,
+        "verbose": FLAG,
+        "verbose_interval": whole(1),
+        "n_threads": NONE | whole(1),
+        "callback": NONE | CALLABLE,
+        "keep": NONE | one_of("parameters"),
+    }
+
+    means_: npt.NDArray[Any]
+    covariances_: npt.NDArray[Any]
+    precisions_: npt.NDArray[Any]
+    precisions_cholesky_: npt.NDArray[Any]
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance_type: str = "full",
+        tol: float = 1e-3,
+        reg_covar: Any = 1e-6,
+        max_iter: int = 100,
+        n_init: int = 1,
+        init_params: str = "kmeans",
+        weights_init: Any = None,
+        means_init: Any = None,
+        precisions_init: Any = None,
+        fixed: tuple[str, ...] = (),
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: Any = False,
+        verbose_interval: int = 10,
+        n_threads: int | None = None,
+        callback: Any = None,
+        keep: str | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.weights_init = weights_init
+        self.means_init = means_init
+        self.precisions_init = precisions_init
+        self.fixed = fixed
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.verbose_interval = verbose_interval
+        self.n_threads = n_threads
+        self.callback = callback
+        self.keep = keep
+
+    def _model(self, blocks: Blocks) -> Model:
+        shape = SHAPES[self.covariance_type]
+        overview = look_over(blocks, blocks.take([0])[0])
+        reg_covar = None if self.reg_covar == "auto" else float(self.reg_covar)
+        fixed = frozenset(self.fixed)
+        family = GaussianFamily(shape, blocks.n_cols, overview, reg_covar, fixed - {"weights"})
+        return Model(family, Fixed() if "weights" in fixed else Shares())
+
+    def _blank(self, model: Model, blocks: Blocks) -> Mixture:
+        even = np.full(self.n_components, 1.0)
+        return Mixture(log_shares(even), model.family.blank(self.n_components))
+
+    def _with_given(self, start: Mixture, model: Model) -> Mixture:
+        family = model.family
+        assert isinstance(family, GaussianFamily)
+        who, k, d = type(self).__name__, int(self.n_components), family.n_cols
+        components: Gaussians = start.components
+        if self.weights_init is not None:
+            weights = _checked(who, "weights_init", self.weights_init, (k,))
+            if (weights < 0).any() or not np.isclose(weights.sum(), 1):
+                raise ValueError(
+                    f"{who}: The parameter 'weights' should be normalized, but weights_init sums "
+                    f"to {weights.sum():.5f} and its least entry is {weights.min():.5f}; give "
+                    "non-negative weights that sum to one."
+                )
+            start = replace(start, log_weights=log_shares(weights))
+        if self.means_init is not None:
+            means = _checked(who, "means_init", self.means_init, (k, d))
+            components = replace(components, means=means)
+        if self.precisions_init is not None:
+            shape = family.shape.dims(k, d)
+            precisions = _checked(who, "precisions_init", self.precisions_init, shape)
+            covariances = family.shape.inverted(precisions)
+            if covariances is None:
+                raise ValueError(
+                    f"{who}: precisions_init must hold symmetric positive definite matrices "
+                    "(diag, spherical: positive numbers); check its values."
+                )
+            components = family.with_covariances(components.means, covariances)
+        return replace(start, components=components)
+
+    def _exact(self) -> bool:
+        return self.reg_covar == "auto" or self.reg_covar == 0
+
+    def _shown(self, mixture: Mixture) -> Any:
+        return mixture.components.means
+
+    def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
+        components: Gaussians = mixture.components
+        self.means_ = components.means.astype(dtype)
+        self.covariances_ = components.covariances.astype(dtype)
+        self.precisions_cholesky_ = components.factors.astype(dtype)
+        self.precisions_ = family.shape.precisions(components.factors).astype(dtype)
+
+    def _fitted(self) -> tuple[GaussianFamily, Mixture]:
+        shape = SHAPES[self.covariance_type]
+        components = Gaussians(
+            self.means_.astype(np.float64),
+            self.covariances_.astype(np.float64),
+            self.precisions_cholesky_.astype(np.float64),
+            np.zeros(self.means_.shape[0], dtype=bool),
+        )
+        family = GaussianFamily(shape, self.means_.shape[1])
+        return family, Mixture(log_shares(self.weights_.astype(np.float64)), components)
+
+
+def _checked(who: str, name: str, given: Any, shape: tuple[int, ...]) -> Floats:
+    """A given start as float64, of the right shape."""
+    values = check_array(given, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name)
+    if values.shape != shape:
+        raise ValueError(
+            f"{who}: The parameter '{name}' should have the shape of {shape}, but got "
+            f"{values.shape}; give one entry a component."
+        )
+    return np.array(values)
