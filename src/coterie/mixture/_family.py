@@ -94,7 +94,9 @@ class Family(ABC):
         """The M-step: the best components for a summary made with `before`."""
 
     @abstractmethod
-    def expected_log_prob(self, components: Any, counts: Floats, summary: Any, before: Any) -> Floats:
+    def expected_log_prob(
+        self, components: Any, counts: Floats, summary: Any, before: Any
+    ) -> Floats:
         """E_q[log p(x | z=j)] summed over the rows, per component, from a summary made with `before`."""
 
     def latent_neg_entropy(self, summary: Any) -> float:
