@@ -99,10 +99,15 @@ class GaussianFamily(Family):
             floored = np.where(bad, np.maximum(n_raised, 1), 0)
         return Gaussians(means, covariances, factors, np.resize(floored, means.shape[0]))
 
+    def log_norms(self, components: Gaussians) -> Floats:
+        """What each component's log-density is at its mean."""
+        k, d = components.means.shape
+        return self.shape.log_norms(components.factors, k, d)
+
     def log_prob(self, components: Gaussians, rows: Any) -> Floats:
         k, d = components.means.shape
         factors = self.shape.kernel_factors(components.factors, k, d)
-        norms = self.shape.log_norms(components.factors, k, d)
+        norms = self.log_norms(components)
         rows = np.asarray(rows, dtype=np.float64)
         log_prob = np.empty((rows.shape[0], k))
         for j in range(k):
@@ -162,8 +167,8 @@ class GaussianFamily(Family):
             background = float(mixture.background + mixture.log_weights[k])
         return kernels.gaussian_pass(
             block.rows, block.weights, np.ascontiguousarray(mixture.log_weights[:k]),
-            components.means, factors,
-            self.shape.log_norms(components.factors, k, d), background, *outputs, block.n_threads,
+            components.means, factors, self.log_norms(components), background, *outputs,
+            block.n_threads,
         )  # fmt: skip
 
     def maximise(self, counts: Floats, summary: Moments, before: Gaussians) -> Gaussians:
@@ -246,11 +251,10 @@ class GaussianFamily(Family):
     def expected_log_prob(
         self, components: Gaussians, counts: Floats, summary: Moments, before: Gaussians
     ) -> Floats:
-        k, d = components.means.shape
         scatter = self.scatter_about(components.means, counts, summary, before)
-        norms = self.shape.log_norms(components.factors, k, d)
+        norms = self.log_norms(components)
         traces = self._traces(components, scatter)
-        if traces.size < k:  # only the pooled scatter is known: to each by its mass
+        if traces.size < counts.size:  # only the pooled scatter is known: to each by its mass
             traces = traces * counts / counts.sum()
         return counts * norms - traces / 2
 
