@@ -37,8 +37,9 @@ class Estimator(BaseEstimator):
             # check_array would turn a memory map into a plain view of it; keep what it is.
             validate_data(self, X[:1], reset=reset, dtype=_FLOATS, ensure_all_finite=False)
             return X
+        sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
         rows = validate_data(
-            self, X, accept_sparse="csr", reset=reset, dtype=_FLOATS, ensure_all_finite=False
+            self, X, accept_sparse=sparse, reset=reset, dtype=_FLOATS, ensure_all_finite=False
         )
         return check_csr(type(self).__name__, rows) if sp.issparse(rows) else rows
 

@@ -91,7 +91,7 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
     bad = np.zeros(covariances.shape[0], dtype=bool)
     for j, covariance in enumerate(covariances):
         # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
-        scale = np.sqrt(np.diagonal(covariance))
+        scale = np.sqrt(np.maximum(np.diagonal(covariance), 0))
         if not (np.isfinite(covariance).all() and (scale > 0).all()):
             bad[j] = True
             continue

@@ -277,9 +277,7 @@ class MixtureModel(DensityMixin, Estimator):
                 norm = best + np.log(np.exp(joint - best[:, np.newaxis]).sum(axis=1))
                 log_lik += float(norm.sum())
                 log_best += float((best - norm).sum())
-        return float(
-            -2 * log_lik + self._n_parameters() * np.log(blocks.n_rows) - 2 * log_best
-        )
+        return float(-2 * log_lik + self._n_parameters() * np.log(blocks.n_rows) - 2 * log_best)
 
     def sample(self, n_samples: int = 1) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
         """Random rows from the fitted mixture, and the component each came from (-1: noise)."""

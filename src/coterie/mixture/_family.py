@@ -171,7 +171,9 @@ class Family(Likelihood):
         """The M-step: the best components for a summary made with `before`."""
 
     @abstractmethod
-    def expected_log_prob(self, components: Any, counts: Floats, summary: Any, before: Any) -> Floats:
+    def expected_log_prob(
+        self, components: Any, counts: Floats, summary: Any, before: Any
+    ) -> Floats:
         """E_q[log p(x | z=j)] summed over the rows, per component, from a summary made with `before`."""
 
     def log_prior(self, components: Any) -> float:

@@ -85,9 +85,7 @@ class GaussianFamily(Family):
 
     def blank(self, n_components: int) -> Gaussians:
         means = np.tile(self._rows.mean, (n_components, 1))
-        ones = self.shape.add_to_diagonal(
-            np.zeros(self.shape.dims(n_components, self.n_cols)), 1.0
-        )
+        ones = self.shape.add_to_diagonal(np.zeros(self.shape.dims(n_components, self.n_cols)), 1.0)
         return self.with_covariances(means, ones)
 
     def with_covariances(self, means: Floats, covariances: Floats) -> Gaussians:
@@ -137,9 +135,7 @@ class GaussianFamily(Family):
         second = None
         if not self._knows_second(mixture):
             second = np.empty((k, d) if self.shape.diagonal else (k, d, d))
-        log_lik, neg_entropy = self._pass(
-            block, mixture, None, None, None, counts, first, second
-        )
+        log_lik, neg_entropy = self._pass(block, mixture, None, None, None, counts, first, second)
         if mixture.background is None:
             counts = counts[:k]
         return Expectation(log_lik, neg_entropy, counts, Moments(first, second))
