@@ -60,9 +60,7 @@ def groups(block: Block) -> Iterator[Group]:
         yield from _tiles(block, row_ids, np.unpackbits(pattern, count=n_cols) == 0)
 
 
-def _tiles(
-    block: Block, row_ids: Ints, observed: npt.NDArray[np.bool_] | None
-) -> Iterator[Group]:
+def _tiles(block: Block, row_ids: Ints, observed: npt.NDArray[np.bool_] | None) -> Iterator[Group]:
     for start in range(0, row_ids.size, _TILE_ROWS):
         ids = row_ids[start : start + _TILE_ROWS]
         rows = block.rows[ids] if observed is None else block.rows[np.ix_(ids, observed)]

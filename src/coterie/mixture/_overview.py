@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 #: The automatic floor is this share of the rows' own covariance,
 _FLOOR_SHARE = 1e-6
 #: once no direction of that is narrower than this beside the columns' variances.
-_LEAST_CORRELATION = 1e-4
+_LEAST_CORRELATION = 1e-2
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Overview:
     def spread(self) -> Floats:
         """The rows' covariance made fit to be a unit, (d, d): positive definite in any case.
 
-        Where columns are collinear no direction of it is narrower than what columns with
-        correlations of 0.9999 have.
+        Where columns are collinear no direction of it is narrower than what columns with a
+        correlation of 0.99 have.
         """
         covariance = self.covariance
         variances = np.diagonal(covariance)
