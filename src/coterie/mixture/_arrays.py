@@ -13,7 +13,12 @@ Floats = npt.NDArray[np.float64]
 
 def given_array(who: str, name: str, given: Any, shape: tuple[int, ...], entry: str) -> Floats:
     """What the user gave as float64, of the right shape; it has an entry for each `entry`."""
-    values = check_array(given, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name)
+    if np.ndim(given) == 0:  # which check_array refuses
+        values = np.asarray(given, dtype=np.float64)
+    else:
+        values = check_array(
+            given, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name
+        )
     if values.shape != shape:
         raise ValueError(
             f"{who}: The parameter '{name}' should have the shape of {shape}, but got "

@@ -307,7 +307,9 @@ class GaussianMixture(MixtureModel):
             components = replace(components, means=means)
         if self.precisions_init is not None:
             shape = family.shape.dims(k, d)
-            precisions = given_array(who, "precisions_init", self.precisions_init, shape, "component")
+            precisions = given_array(
+                who, "precisions_init", self.precisions_init, shape, "component"
+            )
             covariances = family.shape.inverted(precisions)
             if covariances is None:
                 raise ValueError(
