@@ -12,7 +12,7 @@ from coterie import GaussianMixture
 from coterie.data import as_blocks
 from coterie.mixture._coordinates import WEIGHTS, Coordinates
 from coterie.mixture._covariance import SHAPES
-from coterie.mixture._gradient import slope_at
+from coterie.mixture._gradient import Objective
 
 N_ROWS, N_COMPONENTS = 120, 3
 
@@ -37,13 +37,14 @@ def problem(X: Any, how: str = "softmax", weights: Any = None, **params: Any) ->
 
 
 def largest_error(here: Any, coordinates: Any, model: Any, blocks: Any) -> float:
-    gradient = slope_at(here, coordinates, model, blocks, N_ROWS).gradient
+    objective = Objective(blocks, model, coordinates, N_ROWS)
+    gradient = objective.at(here).gradient
 
-    def objective(vector: Any) -> float:
-        return slope_at(vector, coordinates, model, blocks, N_ROWS).objective
+    def height(vector: Any) -> float:
+        return objective.at(vector).objective
 
-    forward = approx_fprime(here, objective, 1e-6)
-    backward = approx_fprime(here, objective, -1e-6)
+    forward = approx_fprime(here, height, 1e-6)
+    backward = approx_fprime(here, height, -1e-6)
     assert np.abs(gradient).max() > 1e-2
     return float(np.abs((forward + backward) / 2 - gradient).max())
 

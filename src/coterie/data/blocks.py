@@ -67,14 +67,21 @@ class Blocks:
         self.in_memory = not isinstance(rows, np.memmap)
 
     def __iter__(self) -> Iterator[Block]:
+        for start in self._starts():
+            yield self._block(start)
+
+    def _starts(self) -> range:
+        """First rows of the blocks."""
         step = self.n_rows
         if not self.in_memory:
             step = max(1, self.block_bytes // max(1, self.n_cols * self.dtype.itemsize))
-        for start in range(0, self.n_rows, step):
-            stop = min(self.n_rows, start + step)
-            rows = self.rows if step >= self.n_rows else np.asarray(self.rows[start:stop])
-            weights = None if self.weights is None else self.weights[start:stop]
-            yield Block(rows, weights, start, self.n_threads)
+        return range(0, self.n_rows, step)
+
+    def _block(self, start: int) -> Block:
+        stop = min(self.n_rows, start + self._starts().step)
+        rows = self.rows if stop - start == self.n_rows else np.asarray(self.rows[start:stop])
+        weights = None if self.weights is None else self.weights[start:stop]
+        return Block(rows, weights, start, self.n_threads)
 
     def total(self, kernel: Callable[..., Summary], *model: Any) -> Summary:
         """Add up `kernel(block, *model)` over all blocks, in block order."""
@@ -105,6 +112,19 @@ class Blocks:
             return self
         chosen = sample_without_replacement(n_weighty, min(size, n_weighty), random_state=rng)
         return self.pick(chosen if weighty is None else weighty[chosen])
+
+    def batches(self, size: int, rng: np.random.RandomState) -> Iterator[Blocks]:
+        """Every row once, in random order and so many at a time, each batch in memory.
+
+        Rows on disk are read as usual: blocks in random order, and rows shuffled within each.
+        """
+        for start in rng.permutation(self._starts()):
+            block = self._block(int(start))
+            order = rng.permutation(block.n_rows)
+            for first in range(0, block.n_rows, size):
+                row_ids = order[first : first + size]
+                weights = None if block.weights is None else block.weights[row_ids]
+                yield Blocks(block.rows[row_ids], weights, self.n_threads)
 
     def take(self, row_ids: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """The rows with these indices, dense, as float64."""

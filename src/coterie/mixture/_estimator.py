@@ -17,7 +17,7 @@ from coterie._base import Estimator
 from coterie._checks import check_weights
 from coterie._history import Event, Iteration, Recorder
 from coterie.data import Blocks
-from coterie.mixture._em import Bound, EMRun, Model, Repair, em, mean_log_lik
+from coterie.mixture._em import Accelerator, Bound, EMRun, Model, Repair, em, mean_log_lik
 from coterie.mixture._family import Family, Floats, Mixture
 from coterie.mixture._start import STARTS, begin
 
@@ -80,6 +80,7 @@ class MixtureModel(DensityMixin, Estimator):
             total_weight=total_weight(blocks),
             bound=self._bound(model, blocks),
             repair=self._repair(blocks, model),
+            accelerate=self._accelerator(model, start),
             exact=self._exact(),
             shown=self._shown,
         )
@@ -90,6 +91,10 @@ class MixtureModel(DensityMixin, Estimator):
 
     def _repair(self, blocks: Blocks, model: Model) -> Repair | None:
         """What mends a mixture that degenerates."""
+        return None
+
+    def _accelerator(self, model: Model, start: Mixture) -> Accelerator | None:
+        """What proposes bolder steps."""
         return None
 
     def _exact(self) -> bool:

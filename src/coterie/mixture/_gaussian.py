@@ -59,7 +59,8 @@ class GaussianFamily(Family):
     covariance relative to the rows' own, which keeps the M-step exact under that constraint. The
     floor also catches what is not positive definite under any setting. `fixed` names what the
     M-step leaves alone: "means", "covariances". With a `prior` the M-step maximises the posterior.
-    `box` is what a uniform background fills.
+    `box` is what a uniform background fills. `sampled` says that only some of the rows are looked
+    at, so that nothing is known of their sums.
     """
 
     shape: Shape
@@ -69,6 +70,7 @@ class GaussianFamily(Family):
     fixed: frozenset[str] = field(default_factory=frozenset)
     prior: Prior | None = None
     box: Box | None = None
+    sampled: bool = False
 
     @property
     def _rows(self) -> Overview:
@@ -132,7 +134,7 @@ class GaussianFamily(Family):
 
     def _knows_second(self, mixture: Mixture) -> bool:
         """Whether the sum of all second moments is known beforehand: the rows' own scatter."""
-        return self._pooled and mixture.background is None
+        return self._pooled and mixture.background is None and not self.sampled
 
     def expect(self, block: Block, mixture: Mixture) -> Expectation:
         """One fused native pass: densities, responsibilities and moments tile by tile."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from coterie._history import Recorder
 from coterie.data import Blocks
 from coterie.mixture._coordinates import Coordinates
-from coterie.mixture._em import Model
+from coterie.mixture._em import EMRun, Model
 from coterie.mixture._family import Expectation, Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily
 from coterie.mixture._mixing import Shares
@@ -36,33 +36,88 @@ class Slope:
         return float(np.abs(self.gradient).max(initial=0.0))
 
 
-def slope_at(
-    vector: Floats, coordinates: Coordinates, model: Model, blocks: Blocks, total_weight: float
-) -> Slope:
-    """Objective and gradient at a vector, by one pass over the rows.
+@dataclass(frozen=True)
+class Objective:
+    """What a search descends: minus the log-likelihood a row of mixtures written as vectors.
 
-    Fisher's identity: the gradient of the log-likelihood is the expected gradient of the complete
-    one under the posterior of the components, so the statistics of the M-step are all it takes.
+    `share` tells how much of all rows `blocks` are; `total_weight` is that of all.
     """
-    mixture = coordinates.unpack(vector)
-    expected = model.expect(blocks, mixture)
-    by_means, by_covariances = gaussian_score(coordinates.family, mixture, expected)
-    counts = expected.counts
-    if isinstance(model.mixing, Shares):
-        counts = counts + (model.mixing.concentration - 1)
-    gradient = coordinates.slopes(vector, counts, by_means, by_covariances)
-    objective = -(expected.log_lik + model.log_prior(mixture))
-    return Slope(vector, mixture, expected, objective / total_weight, -gradient / total_weight)
+
+    blocks: Blocks
+    model: Model
+    coordinates: Coordinates
+    total_weight: float
+    share: float = 1.0
+
+    def at(self, vector: Floats) -> Slope:
+        """Objective and gradient at a vector, by one pass over the rows.
+
+        Fisher's identity: the gradient of the log-likelihood is the expected gradient of the
+        complete one under the posterior of the components, so the statistics of the M-step are all
+        it takes.
+        """
+        mixture = self.coordinates.unpack(vector)
+        expected = self.model.expect(self.blocks, mixture)
+        counts = expected.counts
+        if isinstance(self.model.mixing, Shares):
+            counts = counts + self.share * (self.model.mixing.concentration - 1)
+        by_means, by_covariances = gaussian_score(self._family, mixture, expected, self.share)
+        gradient = self.coordinates.slopes(vector, counts, by_means, by_covariances)
+        gain = expected.log_lik + self.share * self.model.log_prior(mixture)
+        weight = self.share * self.total_weight
+        return Slope(vector, mixture, expected, -gain / weight, -gradient / weight)
+
+    @property
+    def _family(self) -> GaussianFamily:
+        assert isinstance(self.model.family, GaussianFamily)
+        return self.model.family
+
+    def start(self) -> Slope:
+        """Where the search begins."""
+        coordinates = self.coordinates
+        return self.at(coordinates.project(coordinates.pack(coordinates.like)))
+
+    def of(self, batch: Blocks) -> Objective:
+        """The same as far as a batch of the rows tells."""
+        model = replace(self.model, family=replace(self._family, sampled=True))
+        return replace(self, model=model, blocks=batch, share=batch.n_rows / self.blocks.n_rows)
+
+    def record(
+        self, recorder: Recorder, slope: Slope, n_iter: int, shown: Callable[[Mixture], Any]
+    ) -> bool:
+        """Note an iteration as EM does, save that there are no half-steps; True to stop."""
+        whole = slope.objective * self.total_weight
+        return recorder.iteration(
+            shown(slope.mixture),
+            iteration=n_iter,
+            objective_assign=whole,
+            objective_update=whole,
+            energy=slope.expected.energy,
+            neg_entropy=slope.expected.neg_entropy,
+            log_likelihood=slope.expected.log_lik,
+        )
+
+    def end(self, recorder: Recorder, slope: Slope, bounds: list[float], *, settled: bool) -> EMRun:
+        """The search as EM would report it; covariances at the floor are told of."""
+        family, components = self._family, slope.mixture.components
+        _, n_low = family.shape.clip(components.covariances, 2 * self.coordinates.floor)
+        for j in np.flatnonzero(n_low).tolist():
+            recorder.event(
+                "floored",
+                f"covariance {j} ended at the floor in {n_low[j]} of {family.n_cols} directions",
+                where=j,
+            )
+        return EMRun(slope.mixture, len(bounds), settled, -slope.objective, bounds)
 
 
 def gaussian_score(
-    family: GaussianFamily, mixture: Mixture, expected: Expectation
+    family: GaussianFamily, mixture: Mixture, expected: Expectation, share: float
 ) -> tuple[Floats, Floats]:
     """Gradient of the log-likelihood (or log-posterior) by the means and by the covariances.
 
     By mu: Sigma^-1 sum r (x - mu). By Sigma: Sigma^-1 (S - N Sigma) Sigma^-1 / 2, S being the
-    scatter about mu; computed as U (U^T S U - N) U^T / 2 with U U^T = Sigma^-1. A prior counts as
-    rows seen beforehand.
+    scatter about mu; computed as U (U^T S U - N) U^T / 2 with U U^T = Sigma^-1. A `share` of the
+    prior counts as rows seen beforehand.
     """
     components, summary = mixture.components, expected.summary
     k, d = components.means.shape
@@ -70,9 +125,9 @@ def gaussian_score(
     scatter = family.scatter_about(components.means, counts, summary, components)
     if family.prior is not None:
         prior = family.prior
-        counts = counts + prior.mass
-        first = first + prior.mean_precision * (prior.mean - components.means)
-        seen_before = prior.scatter(components.means)
+        counts = counts + share * prior.mass
+        first = first + share * prior.mean_precision * (prior.mean - components.means)
+        seen_before = share * prior.scatter(components.means)
         scatter = scatter + (seen_before.sum(axis=0) if len(scatter) < k else seen_before)
     factors = family.shape.kernel_factors(components.factors, k, d)
     if family.shape.diagonal:
@@ -86,35 +141,3 @@ def gaussian_score(
     white = across @ scatter @ factors - counts[:, np.newaxis, np.newaxis] * np.eye(d)
     by_means = (factors @ (across @ first[:, :, np.newaxis]))[:, :, 0]
     return by_means, (factors @ white @ across / 2).reshape(components.covariances.shape)
-
-
-def record(
-    recorder: Recorder,
-    slope: Slope,
-    n_iter: int,
-    total_weight: float,
-    shown: Callable[[Mixture], Any],
-) -> bool:
-    """Note an iteration as EM does, save that there are no half-steps; True to stop."""
-    whole = slope.objective * total_weight
-    return recorder.iteration(
-        shown(slope.mixture),
-        iteration=n_iter,
-        objective_assign=whole,
-        objective_update=whole,
-        energy=slope.expected.energy,
-        neg_entropy=slope.expected.neg_entropy,
-        log_likelihood=slope.expected.log_lik,
-    )
-
-
-def note_floored(recorder: Recorder, mixture: Mixture, coordinates: Coordinates) -> None:
-    """Tell which covariances ended at the floor."""
-    family = coordinates.family
-    _, n_raised = family.shape.clip(mixture.components.covariances, 2 * coordinates.floor)
-    for j in np.flatnonzero(n_raised).tolist():
-        recorder.event(
-            "floored",
-            f"covariance {j} ended at the floor in {n_raised[j]} of {family.n_cols} directions",
-            where=j,
-        )

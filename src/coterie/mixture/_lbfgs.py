@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from coterie._history import Recorder
-from coterie.data import Blocks
-from coterie.mixture._coordinates import Coordinates
-from coterie.mixture._em import EMRun, Model
+from coterie.mixture._em import EMRun
 from coterie.mixture._family import Floats, Mixture
-from coterie.mixture._gradient import Slope, note_floored, record, slope_at
+from coterie.mixture._gradient import Objective, Slope
 
 #: Steps remembered for the shape of the objective.
 _MEMORY = 20
@@ -27,24 +24,21 @@ _NO_LOWER = 2
 
 
 def lbfgs(
-    blocks: Blocks,
-    model: Model,
-    coordinates: Coordinates,
+    objective: Objective,
     *,
     max_iter: int,
     tol: float,
     recorder: Recorder,
-    total_weight: float,
     shown: Callable[[Mixture], Any],
 ) -> EMRun:
-    """Descend minus the log-likelihood by SciPy's L-BFGS-B from the mixture `coordinates.like`.
+    """Descend by SciPy's L-BFGS-B.
 
     Byrd, Lu, Nocedal & Zhu (1995). An iteration is one pass over the blocks, sometimes a few.
     Settles once the log-likelihood a row changes by less than `tol` in an iteration, or where the
     gradient vanishes.
     """
-    search = _Search(blocks, model, coordinates, total_weight)
-    start = search.at(coordinates.project(coordinates.pack(coordinates.like)))
+    search = _Remembering(objective)
+    start = end = objective.start()
     bounds: list[float] = []
     settled = start.vector.size == 0
 
@@ -53,19 +47,18 @@ def lbfgs(
         slope = search.at(intermediate_result.x)
         before = bounds[-1] if bounds else -start.objective
         bounds.append(-slope.objective)
-        stop = record(recorder, slope, len(bounds), total_weight, shown)
+        stop = objective.record(recorder, slope, len(bounds), shown)
         settled = abs(bounds[-1] - before) < tol
         if settled or stop:
             raise StopIteration
 
-    end = start
     if max_iter > 0 and not settled:
         found = minimize(
             search,
             start.vector,
             jac=True,
             method="L-BFGS-B",
-            bounds=Bounds(*coordinates.bounds),
+            bounds=Bounds(*objective.coordinates.bounds),
             callback=after_step,
             options={
                 "maxiter": max_iter,
@@ -77,25 +70,21 @@ def lbfgs(
         )
         end = search.at(found.x)
         if found.status == _NO_LOWER:
+            settled = end.steepest < _NEARLY_FLAT
             recorder.event(
                 "line search",
                 f"no lower point was found, the gradient's largest entry being {end.steepest:.1e}",
                 iteration=len(bounds),
             )
-        settled = settled or found.status == 0 or end.steepest < _NEARLY_FLAT
-    note_floored(recorder, end.mixture, coordinates)
-    return EMRun(end.mixture, len(bounds), settled, -end.objective, bounds)
+        settled = settled or found.status == 0
+    return objective.end(recorder, end, bounds, settled=settled)
 
 
-class _Search:
-    """The objective as SciPy wants it; the last point is remembered."""
+class _Remembering:
+    """An objective as SciPy wants it, that remembers its last point."""
 
-    def __init__(
-        self, blocks: Blocks, model: Model, coordinates: Coordinates, total_weight: float
-    ) -> None:
-        self._at = partial(
-            slope_at, coordinates=coordinates, model=model, blocks=blocks, total_weight=total_weight
-        )
+    def __init__(self, objective: Objective) -> None:
+        self._objective = objective
         self._last: Slope | None = None
 
     def __call__(self, vector: Floats) -> tuple[float, Floats]:
@@ -105,5 +94,5 @@ class _Search:
     def at(self, vector: Floats) -> Slope:
         """Everything about a point."""
         if self._last is None or not np.array_equal(self._last.vector, vector):
-            self._last = self._at(vector.copy())
+            self._last = self._objective.at(vector.copy())
         return self._last

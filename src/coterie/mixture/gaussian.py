@@ -25,14 +25,16 @@ from coterie._checks import (
 )
 from coterie._history import Recorder
 from coterie.data import Blocks
+from coterie.mixture._anderson import Anderson
 from coterie.mixture._arrays import given_array, rounded
 from coterie.mixture._complete import completed, look_over_observed
 from coterie.mixture._coordinates import WEIGHTS, Coordinates
 from coterie.mixture._covariance import SHAPES
-from coterie.mixture._em import EMRun, Model, Repair
+from coterie.mixture._em import Accelerator, EMRun, Model, Repair
 from coterie.mixture._estimator import MixtureModel, total_weight
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
+from coterie.mixture._gradient import Objective
 from coterie.mixture._lbfgs import lbfgs
 from coterie.mixture._missing import ObservedGaussianFamily, has_missing
 from coterie.mixture._mixing import Fixed, Shares, log_shares
@@ -40,10 +42,8 @@ from coterie.mixture._noise import START_SHARE, Box, bounding_box
 from coterie.mixture._overview import check_squares, look_over
 from coterie.mixture._prior import PRIOR_KEYS, make_prior
 from coterie.mixture._repair import Reseeding
+from coterie.mixture._sgd import sgd
 from coterie.mixture._start import STARTS, at_rows
-
-#: The solvers besides EM, by the names `solver=` takes.
-SOLVERS = {"lbfgs": lbfgs}
 
 
 class GaussianMixture(MixtureModel):
@@ -77,6 +77,16 @@ class GaussianMixture(MixtureModel):
         Given starting values; what is not given comes from `init_params`.
     fixed : tuple of {"weights", "means", "covariances"}, default=()
         What stays as the start has it.
+    solver : {"em", "lbfgs", "sgd"}, default="em"
+        "lbfgs" descends minus the log-likelihood by L-BFGS: fewer iterations where EM crawls.
+        "sgd" does by Adam on mini-batches; an iteration is an epoch. Both keep every covariance
+        above a floor, Sigma = floor + L L^T: `reg_covar` in every direction (plus a share of 1e-12
+        of the rows' own covariance), or the floor of "auto". They do not re-seed components.
+    weights : {"softmax", "projected"}, default="softmax"
+        How these two write the weights: as logarithms up to a constant, or as plain numbers that
+        are clipped and renormalised in each step.
+    accelerate : {None, "anderson"}, default=None
+        "anderson" extrapolates EM's steps and takes a plain one wherever F would rise.
     random_state : int, RandomState or None, default=None
     warm_start : bool, default=False
         Whether a second `fit` goes on from where the first ended.
@@ -129,8 +139,9 @@ class GaussianMixture(MixtureModel):
         "means_init": NONE | ARRAY,
         "precisions_init": NONE | ARRAY,
         "fixed": names("weights", "means", "covariances"),
-        "solver": one_of("em", *SOLVERS),
+        "solver": one_of("em", "lbfgs", "sgd"),
         "weights": one_of(*WEIGHTS),
+        "accelerate": NONE | one_of("anderson"),
         "prior": NONE | one_of("auto") | mapping(*PRIOR_KEYS),
         "noise": FLAG,
         "random_state": ANY,
@@ -165,6 +176,7 @@ class GaussianMixture(MixtureModel):
         fixed: tuple[str, ...] = (),
         solver: str = "em",
         weights: str = "softmax",
+        accelerate: str | None = None,
         prior: Any = None,
         noise: bool = False,
         random_state: Any = None,
@@ -188,6 +200,7 @@ class GaussianMixture(MixtureModel):
         self.fixed = fixed
         self.solver = solver
         self.weights = weights
+        self.accelerate = accelerate
         self.prior = prior
         self.noise = noise
         self.random_state = random_state
@@ -213,6 +226,11 @@ class GaussianMixture(MixtureModel):
 
     def _model(self, blocks: Blocks) -> Model:
         who, k = type(self).__name__, int(self.n_components)
+        if self.accelerate and self.solver != "em":
+            raise ValueError(
+                f"{who}: accelerate={self.accelerate!r} was given with solver={self.solver!r}; it "
+                "speeds up EM only: leave one of them out."
+            )
         shape = SHAPES[self.covariance_type]
         missing = any(has_missing(block.rows) for block in blocks)
         if missing:
@@ -266,26 +284,35 @@ class GaussianMixture(MixtureModel):
             )
 
     def _repair(self, blocks: Blocks, model: Model) -> Repair:
-        # A copy of the generator, so that restarts draw what they would without repairs.
+        return Reseeding(blocks, model, self._own_rng())
+
+    def _own_rng(self) -> np.random.RandomState:
+        """A generator aside from the one starts are drawn from, which they do not notice."""
         rng = np.random.RandomState()
         rng.set_state(check_random_state(self.random_state).get_state())
-        return Reseeding(blocks, model, np.random.RandomState(rng.randint(2**31)))
+        return np.random.RandomState(rng.randint(2**31))
 
     def _solve(self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder) -> EMRun:
         if self.solver == "em":
             return super()._solve(blocks, model, start, recorder)
+        objective = Objective(blocks, model, self._coordinates(model, start), total_weight(blocks))
+        settings: dict[str, Any] = {
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "recorder": recorder,
+            "shown": self._shown,
+        }
+        if self.solver == "lbfgs":
+            return lbfgs(objective, **settings)
+        return sgd(objective, rng=self._own_rng(), **settings)
+
+    def _accelerator(self, model: Model, start: Mixture) -> Accelerator | None:
+        return Anderson(self._coordinates(model, start)) if self.accelerate else None
+
+    def _coordinates(self, model: Model, like: Mixture) -> Coordinates:
         family = model.family
         assert isinstance(family, GaussianFamily)
-        return SOLVERS[self.solver](
-            blocks,
-            model,
-            Coordinates(family, start, WEIGHTS[self.weights], frozenset(self.fixed)),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            recorder=recorder,
-            total_weight=total_weight(blocks),
-            shown=self._shown,
-        )
+        return Coordinates(family, like, WEIGHTS[self.weights], frozenset(self.fixed))
 
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         family = model.family
