@@ -143,6 +143,22 @@ def draw_rows(
     targets: Doubles,
     row_ids: NDArray[np.int64],
 ) -> None: ...
+def gaussian_pass(
+    rows: Floats,
+    weights: Doubles | None,
+    log_weights: Doubles,
+    means: Doubles,
+    factors: Doubles,
+    log_norms: Doubles,
+    background: float,
+    row_log_prob: Doubles | None,
+    resp: Doubles | None,
+    labels: NDArray[np.int32] | None,
+    counts: Doubles | None,
+    first: Doubles | None,
+    second: Doubles | None,
+    n_threads: int,
+) -> tuple[float, float]: ...
 def measure_gains(
     rows: Floats,
     weights: Doubles | None,
