@@ -12,7 +12,7 @@ import numpy.typing as npt
 from coterie._checks import ARRAY, NONE, Rule, real
 from coterie.data import Blocks
 from coterie.mixture._bernoulli import BernoulliFamily
-from coterie.mixture._binary import above, check_binary
+from coterie.mixture._values import above, check_binary
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_array
