@@ -69,6 +69,15 @@ def names(*choices: str) -> Rule:
     )
 
 
+def mapping(*keys: str) -> Rule:
+    """A dict with none, some or all of these keys."""
+    quoted = ", ".join(repr(key) for key in keys)
+    return Rule(
+        lambda value: isinstance(value, Mapping) and set(value) <= {*keys},
+        f"a dict with keys out of {quoted}",
+    )
+
+
 NONE = Rule(lambda value: value is None, "None")
 CALLABLE = Rule(callable, "a callable")
 ARRAY = Rule(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
 Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.intp]
 
 
 class Shape(ABC):
@@ -20,6 +21,8 @@ class Shape(ABC):
     """
 
     name: str
+    #: Whether only the diagonals of scatter matrices matter.
+    diagonal = False
 
     @abstractmethod
     def dims(self, n_components: int, n_cols: int) -> tuple[int, ...]:
@@ -38,11 +41,18 @@ class Shape(ABC):
         """The covariances with this much (a number, or one a column) more variance."""
 
     @abstractmethod
-    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        """The covariances with no direction narrower than the diagonal matrix `floor`.
+    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
+        """The covariances with no direction narrower than the matrix `floor`.
 
-        The likeliest covariances under that constraint; and which of them had to be widened.
+        The likeliest covariances under that constraint; and in how many directions each of them
+        had to be widened.
         """
+
+    def spread(self, covariance: Floats, n_components: int) -> Floats:
+        """Every component with this one matrix (d, d), as nearly as the shape allows."""
+        own = np.diagonal(covariance) if self.diagonal else covariance
+        stack = np.broadcast_to(own, (n_components, *own.shape))
+        return self.pooled(np.ones(n_components), stack)
 
     @abstractmethod
     def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
@@ -96,21 +106,24 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
     return factors, bad
 
 
-def _clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def _clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
     """Eigenvalues in units of the floor are raised to one."""
-    unit = np.sqrt(floor)
+    unit = np.sqrt(np.diagonal(floor))
+    lower = np.linalg.cholesky(floor / unit / unit[:, np.newaxis])
     clipped = covariances.copy()
-    widened = np.zeros(covariances.shape[0], dtype=bool)
+    n_raised = np.zeros(covariances.shape[0], dtype=np.intp)
     for j, covariance in enumerate(covariances):
         relative = covariance / unit / unit[:, np.newaxis]
         if not np.isfinite(relative).all():
             relative = np.zeros_like(relative)
+        half = solve_triangular(lower, relative, lower=True)
+        relative = solve_triangular(lower, half.T, lower=True)
         values, vectors = np.linalg.eigh((relative + relative.T) / 2)
-        widened[j] = values[0] < 1
-        if widened[j]:
-            wide = (vectors * np.maximum(values, 1)) @ vectors.T
-            clipped[j] = (wide + wide.T) / 2 * unit * unit[:, np.newaxis]
-    return clipped, widened
+        n_raised[j] = np.count_nonzero(values < 1)
+        if n_raised[j]:
+            axes = lower @ (vectors * np.sqrt(np.maximum(values, 1)))
+            clipped[j] = (axes @ axes.T) * unit * unit[:, np.newaxis]
+    return clipped, n_raised
 
 
 def _factor_variances(variances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
@@ -139,7 +152,7 @@ class Full(Shape):
         n_cols = covariances.shape[-1]
         return covariances + np.eye(n_cols) * np.broadcast_to(amount, n_cols)
 
-    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
         return _clip_matrices(covariances, floor)
 
     def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
@@ -177,9 +190,9 @@ class Tied(Full):
     def pooled(self, counts: Floats, scatter: Floats) -> Floats:
         return scatter.sum(axis=0) / counts.sum()
 
-    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        clipped, widened = _clip_matrices(covariances[np.newaxis], floor)
-        return clipped[0], widened
+    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
+        clipped, n_raised = _clip_matrices(covariances[np.newaxis], floor)
+        return clipped[0], n_raised
 
     def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
         factors, bad = _factor_matrices(covariances[np.newaxis])
@@ -202,6 +215,7 @@ class Diagonal(Shape):
     """Every component its own variance for each column."""
 
     name = "diag"
+    diagonal = True
 
     def dims(self, n_components: int, n_cols: int) -> tuple[int, ...]:
         return n_components, n_cols
@@ -215,9 +229,10 @@ class Diagonal(Shape):
     def add_to_diagonal(self, covariances: Floats, amount: Any) -> Floats:
         return covariances + amount
 
-    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        narrow = ~(covariances >= floor)
-        return np.where(narrow, floor, covariances), narrow.any(axis=1)
+    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
+        least = np.diagonal(floor)
+        narrow = ~(covariances >= least)
+        return np.where(narrow, least, covariances), np.count_nonzero(narrow, axis=1)
 
     def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
         return _factor_variances(covariances)
@@ -255,9 +270,10 @@ class Spherical(Diagonal):
     def add_to_diagonal(self, covariances: Floats, amount: Any) -> Floats:
         return covariances + np.mean(amount)
 
-    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        narrow = ~(covariances >= floor.mean())
-        return np.where(narrow, floor.mean(), covariances), narrow
+    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
+        least, n_cols = np.diagonal(floor).mean(), floor.shape[0]
+        narrow = ~(covariances >= least)
+        return np.where(narrow, least, covariances), n_cols * narrow.astype(np.intp)
 
     def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
         return covariances[:, np.newaxis, np.newaxis] * np.eye(n_cols)

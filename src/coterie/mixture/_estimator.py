@@ -17,7 +17,7 @@ from coterie._base import Estimator
 from coterie._checks import check_weights
 from coterie._history import Event, Iteration, Recorder
 from coterie.data import Blocks
-from coterie.mixture._em import EMRun, Model, em
+from coterie.mixture._em import EMRun, Model, Repair, em
 from coterie.mixture._family import Family, Floats, Mixture
 from coterie.mixture._start import STARTS, begin
 
@@ -55,11 +55,18 @@ class MixtureModel(DensityMixin, Estimator):
         """The start with what the user gave in its place."""
         return start
 
+    def _to_start_from(self, blocks: Blocks) -> Blocks:
+        """The rows a start is made from."""
+        return blocks
+
     def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
         """A start by the method that is `init_params`."""
         n_components = int(self.n_components)
         responsible = STARTS[self.init_params](blocks, n_components, rng)
         return begin(blocks, model, self._blank(model, blocks), responsible)
+
+    def _note_start(self, start: Mixture, recorder: Recorder) -> None:
+        """Tell of a start that is odd."""
 
     def _solve(self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder) -> EMRun:
         """One descent from one start."""
@@ -71,9 +78,14 @@ class MixtureModel(DensityMixin, Estimator):
             tol=self.tol,
             recorder=recorder,
             total_weight=_total_weight(blocks),
+            repair=self._repair(blocks, model),
             exact=self._exact(),
             shown=self._shown,
         )
+
+    def _repair(self, blocks: Blocks, model: Model) -> Repair | None:
+        """What mends a mixture that degenerates."""
+        return None
 
     def _exact(self) -> bool:
         """Whether the M-step minimises the free energy, so that it may never rise."""
@@ -114,6 +126,7 @@ class MixtureModel(DensityMixin, Estimator):
         resume = self.warm_start and hasattr(self, "converged_")
         n_init = 1 if resume else self.n_init
 
+        complete = blocks if resume else self._to_start_from(blocks)
         best: EMRun | None = None
         for restart in range(n_init):
             recorder = Recorder(
@@ -122,7 +135,8 @@ class MixtureModel(DensityMixin, Estimator):
             if resume:
                 start = self._fitted()[1]
             else:
-                start = self._with_given(self._begin(blocks, model, rng), model)
+                start = self._with_given(self._begin(complete, model, rng), model)
+                self._note_start(start, recorder)
             run = self._solve(blocks, model, start, recorder)
             if best is None or run.bound > best.bound:
                 best, kept = run, recorder
@@ -266,7 +280,7 @@ class MixtureModel(DensityMixin, Estimator):
         return float(-2 * log_lik + self._n_parameters() * np.log(blocks.n_rows) - 2 * log_best)
 
     def sample(self, n_samples: int = 1) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-        """Random rows from the fitted mixture, and the component each came from."""
+        """Random rows from the fitted mixture, and the component each came from (-1: noise)."""
         check_is_fitted(self)
         if n_samples < 1:
             raise ValueError(
@@ -275,14 +289,16 @@ class MixtureModel(DensityMixin, Estimator):
             )
         rng = check_random_state(self.random_state)
         family, mixture = self._fitted()
-        n_components = family.n_components(mixture.components)
-        weights = mixture.weights[:n_components]
+        labels = np.arange(mixture.log_weights.size)
+        if mixture.background is not None:
+            labels[-1] = -1
+        weights = mixture.weights
         counts = rng.multinomial(n_samples, weights / weights.sum())
         rows = [
-            family.draw(mixture.components, component, int(count), rng)
-            for component, count in enumerate(counts)
+            family.draw(mixture.components, label, int(count), rng)
+            for label, count in zip(labels.tolist(), counts, strict=True)
         ]
-        return np.vstack(rows), np.repeat(np.arange(n_components), counts)
+        return np.vstack(rows), np.repeat(labels, counts)
 
 
 def replace_weights(blocks: Blocks, weights: Floats | None) -> Blocks:

@@ -63,10 +63,9 @@ class Expectation:
         )
 
 
-class Family(ABC):
-    """A base distribution: everything EM needs to know of it.
+class Likelihood(ABC):
+    """What the E-step asks of a base distribution.
 
-    Components are a frozen record of the family's choice, a summary a frozen record with `+`.
     Only what is abstract must be written; `expect` and `posterior` may be replaced by a fused pass.
     """
 
@@ -78,10 +77,6 @@ class Family(ABC):
         """How many components these are."""
 
     @abstractmethod
-    def blank(self, n_components: int) -> Any:
-        """Components that say nothing: what `summarise` refers to before there are any."""
-
-    @abstractmethod
     def log_prob(self, components: Any, rows: Any) -> Floats:
         """Log-density of every row under every component, shape (n_rows, n_components)."""
 
@@ -89,31 +84,9 @@ class Family(ABC):
     def summarise(self, components: Any, rows: Any, mass: Floats) -> Any:
         """Sufficient statistics of rows with a mass (weight times responsibility) a component."""
 
-    @abstractmethod
-    def maximise(self, counts: Floats, summary: Any, before: Any) -> Any:
-        """The M-step: the best components for a summary made with `before`."""
-
-    @abstractmethod
-    def expected_log_prob(
-        self, components: Any, counts: Floats, summary: Any, before: Any
-    ) -> Floats:
-        """E_q[log p(x | z=j)] summed over the rows, per component, from a summary made with `before`."""
-
     def latent_neg_entropy(self, summary: Any) -> float:
         """E_q[log q] of hidden variables besides the component (none: zero)."""
         return 0.0
-
-    def log_prior(self, components: Any) -> float:
-        """Log-density of the prior, up to a constant (maximum likelihood: zero)."""
-        return 0.0
-
-    @abstractmethod
-    def n_parameters(self, n_components: int) -> int:
-        """Free parameters of so many components."""
-
-    @abstractmethod
-    def draw(self, components: Any, component: int, size: int, rng: np.random.RandomState) -> Any:
-        """Random rows of one component."""
 
     def expect(self, block: Block, mixture: Mixture) -> Expectation:
         """E-step over a block; no array of n_rows x n_components is ever held."""
@@ -181,3 +154,36 @@ class Family(ABC):
             mass.sum(axis=0),
             summary,
         )
+
+
+class Family(Likelihood):
+    """A base distribution: everything EM needs to know of it.
+
+    Components are a frozen record of the family's choice, a summary a frozen record with `+`.
+    """
+
+    @abstractmethod
+    def blank(self, n_components: int) -> Any:
+        """Components that say nothing: what `summarise` refers to before there are any."""
+
+    @abstractmethod
+    def maximise(self, counts: Floats, summary: Any, before: Any) -> Any:
+        """The M-step: the best components for a summary made with `before`."""
+
+    @abstractmethod
+    def expected_log_prob(
+        self, components: Any, counts: Floats, summary: Any, before: Any
+    ) -> Floats:
+        """E_q[log p(x | z=j)] summed over the rows, per component, from a summary made with `before`."""
+
+    def log_prior(self, components: Any) -> float:
+        """Log-density of the prior, up to a constant (maximum likelihood: zero)."""
+        return 0.0
+
+    @abstractmethod
+    def n_parameters(self, n_components: int) -> int:
+        """Free parameters of so many components."""
+
+    @abstractmethod
+    def draw(self, components: Any, component: int, size: int, rng: np.random.RandomState) -> Any:
+        """Random rows of one component (-1: the background)."""

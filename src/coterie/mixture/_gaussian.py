@@ -9,28 +9,28 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
-from coterie.data import Block, Blocks
+from coterie.data import Block
 from coterie.mixture._covariance import Shape
 from coterie.mixture._family import Expectation, Family, Floats, Mixture
+from coterie.mixture._noise import Box
+from coterie.mixture._overview import Overview
+from coterie.mixture._prior import Prior
 
 #: scikit-learn adds this to every component's mass.
 _TINY_MASS = 10 * np.finfo(np.float64).eps
-
-#: The automatic floor: this share of each column's variance.
-_FLOOR_SHARE = 1e-6
 
 
 @dataclass(frozen=True)
 class Gaussians:
     """Means (k, d), covariances and precision factors in the shape of the family.
 
-    `floored` tells whose covariance was not positive definite, or below the floor.
+    `floored` counts the directions in which each covariance had to be widened to the floor.
     """
 
     means: Floats
     covariances: Floats
     factors: Floats
-    floored: npt.NDArray[np.bool_]
+    floored: npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -52,56 +52,14 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Overview:
-    """All rows at once: total weight, mean (d,) and scatter about it (d, d)."""
-
-    weight: float
-    mean: Floats
-    scatter: Floats
-
-    @property
-    def covariance(self) -> Floats:
-        return self.scatter / self.weight
-
-    def floor(self) -> Floats:
-        """The least variance a component may have in each column: a share of the rows' own."""
-        variances = np.diagonal(self.covariance)
-        least = np.square(np.finfo(np.float64).eps * np.maximum(np.abs(self.mean), 1e-140))
-        usual = variances[variances > least]
-        # A constant column has no scale of its own: it borrows one from the others.
-        spare = usual.min() if usual.size else np.maximum(1.0, least.max())
-        return _FLOOR_SHARE * np.where(variances > least, variances, np.maximum(spare, least))
-
-
-def look_over(blocks: Blocks, mean: Floats) -> Overview:
-    """Weight, mean and scatter of all rows, given about where their mean is."""
-    n_cols = blocks.n_cols
-
-    def sums(block: Block) -> Expectation:
-        first, second = np.zeros((1, n_cols)), np.zeros((1, n_cols, n_cols))
-        counts = np.zeros(2)
-        one = np.eye(n_cols)[np.newaxis]
-        log_lik, neg_entropy = kernels.gaussian_pass(
-            block.rows, block.weights, np.zeros(1), mean[np.newaxis], one, np.zeros(1), -np.inf,
-            None, None, None, counts, first, second, block.n_threads,
-        )  # fmt: skip
-        return Expectation(0.0, 0.0, counts[:1], Moments(first, second))
-
-    total = blocks.total(sums)
-    weight = float(total.counts[0])
-    shift = total.summary.first[0] / weight
-    scatter = total.summary.second[0] - weight * np.outer(shift, shift)
-    return Overview(weight, mean + shift, scatter)
-
-
-@dataclass(frozen=True)
 class GaussianFamily(Family):
     """Gaussians of one covariance shape.
 
     `reg_covar` is added to every variance as scikit-learn does; None instead floors each
     covariance relative to the rows' own, which keeps the M-step exact under that constraint. The
     floor also catches what is not positive definite under any setting. `fixed` names what the
-    M-step leaves alone: "means", "covariances".
+    M-step leaves alone: "means", "covariances". With a `prior` the M-step maximises the posterior.
+    `box` is what a uniform background fills.
     """
 
     shape: Shape
@@ -109,6 +67,8 @@ class GaussianFamily(Family):
     overview: Overview | None = None  # not needed once fitted
     reg_covar: float | None = None
     fixed: frozenset[str] = field(default_factory=frozenset)
+    prior: Prior | None = None
+    box: Box | None = None
 
     @property
     def _rows(self) -> Overview:
@@ -131,12 +91,13 @@ class GaussianFamily(Family):
     def with_covariances(self, means: Floats, covariances: Floats) -> Gaussians:
         """Components with these parameters; what has no Cholesky factor is floored."""
         factors, bad = self.shape.factor(covariances)
+        floored = np.zeros(1, dtype=np.intp)
         if bad.any():
-            clipped, _ = self.shape.clip(covariances, self._rows.floor())
+            clipped, n_raised = self.shape.clip(covariances, self._rows.floor)
             covariances = np.where(_along(bad, covariances), clipped, covariances)
             factors, _ = self.shape.factor(covariances)
-        floored = np.broadcast_to(bad, means.shape[:1]).copy()
-        return Gaussians(means, covariances, factors, floored)
+            floored = np.where(bad, np.maximum(n_raised, 1), 0)
+        return Gaussians(means, covariances, factors, np.resize(floored, means.shape[0]))
 
     def log_prob(self, components: Gaussians, rows: Any) -> Floats:
         k, d = components.means.shape
@@ -154,7 +115,7 @@ class GaussianFamily(Family):
     def summarise(self, components: Gaussians, rows: Any, mass: Floats) -> Moments:
         k, d = components.means.shape
         rows = np.asarray(rows, dtype=np.float64)
-        diagonal = self._diagonal
+        diagonal = self.shape.diagonal
         first, second = np.empty((k, d)), np.empty((k, d) if diagonal else (k, d, d))
         for j in range(k):
             centred = rows - components.means[j]
@@ -163,16 +124,17 @@ class GaussianFamily(Family):
             second[j] = (weighted * centred).sum(axis=0) if diagonal else weighted.T @ centred
         return Moments(first, second)
 
-    @property
-    def _diagonal(self) -> bool:
-        return self.shape.name in ("diag", "spherical")
+    def _knows_second(self, mixture: Mixture) -> bool:
+        """Whether the sum of all second moments is known beforehand: the rows' own scatter."""
+        return self._pooled and mixture.background is None
 
     def expect(self, block: Block, mixture: Mixture) -> Expectation:
         """One fused native pass: densities, responsibilities and moments tile by tile."""
         k, d = mixture.components.means.shape
-        shared = self._pooled and mixture.background is None
         counts, first = np.empty(k + 1), np.empty((k, d))
-        second = None if shared else np.empty((k, d) if self._diagonal else (k, d, d))
+        second = None
+        if not self._knows_second(mixture):
+            second = np.empty((k, d) if self.shape.diagonal else (k, d, d))
         log_lik, neg_entropy = self._pass(block, mixture, None, None, None, counts, first, second)
         if mixture.background is None:
             counts = counts[:k]
@@ -206,13 +168,16 @@ class GaussianFamily(Family):
 
     def maximise(self, counts: Floats, summary: Moments, before: Gaussians) -> Gaussians:
         mass = counts + _TINY_MASS
-        moved = np.zeros_like(before.means)
-        if "means" not in self.fixed:
-            moved = summary.first / mass[:, np.newaxis]
-        means = before.means + moved
+        means = before.means + self._moves(mass, summary, before)
         if "covariances" in self.fixed:
             return replace(before, means=means)
         scatter = self.scatter_about(means, counts, summary, before)
+        if self.prior is not None:
+            seen_before = self.prior.scatter(means)
+            mass = mass + self.prior.mass
+            scatter = scatter + (
+                seen_before.sum(axis=0) if scatter.shape[0] < mass.size else seen_before
+            )
         if self._pooled and scatter.shape[0] == 1:
             covariances = scatter[0] / mass.sum()
         else:
@@ -221,11 +186,38 @@ class GaussianFamily(Family):
             return self._floored(means, covariances)
         return self.with_covariances(means, self.shape.add_to_diagonal(covariances, self.reg_covar))
 
+    def _moves(self, mass: Floats, summary: Moments, before: Gaussians) -> Floats:
+        """How far each mean moves."""
+        if "means" in self.fixed:
+            return np.zeros_like(before.means)
+        if self.prior is not None:
+            return self.prior.shift(summary.first, mass, before.means)
+        return summary.first / mass[:, np.newaxis]
+
+    def log_prior(self, components: Gaussians) -> float:
+        if self.prior is None:
+            return 0.0
+        k, d = components.means.shape
+        scatter = self.prior.scatter(components.means)
+        log_dets = -2 * np.log(self.shape.diagonals(components.factors, k, d)).sum()
+        traces = self._traces(components, scatter).sum()
+        return -0.5 * float(self.prior.mass * log_dets + traces)
+
+    def _traces(self, components: Gaussians, scatter: Floats) -> Floats:
+        """tr(Sigma^-1 S) of each component, or of the shared covariance."""
+        k, d = components.means.shape
+        factors = self.shape.kernel_factors(components.factors, k, d)
+        if self.shape.diagonal:
+            return np.asarray((scatter * np.square(factors)).sum(axis=1))
+        # tr(U^T S U) is the sum of S times U U^T.
+        precisions = factors @ factors.transpose(0, 2, 1)
+        return np.asarray((scatter * precisions).sum(axis=(1, 2)))
+
     def _floored(self, means: Floats, covariances: Floats) -> Gaussians:
         """Components whose covariances are at least the floor."""
-        clipped, widened = self.shape.clip(covariances, self._rows.floor())
+        clipped, n_raised = self.shape.clip(covariances, self._rows.floor)
         components = self.with_covariances(means, clipped)
-        return replace(components, floored=components.floored | widened)
+        return replace(components, floored=np.maximum(components.floored, n_raised))
 
     def scatter_about(
         self, means: Floats, counts: Floats, summary: Moments, before: Gaussians
@@ -239,7 +231,7 @@ class GaussianFamily(Family):
             known = self._rows.scatter - cross - cross.T - (away.T * counts) @ away
             back = moved.T @ summary.first
             return (known - back - back.T + (moved.T * counts) @ moved)[np.newaxis]
-        if self._diagonal:
+        if self.shape.diagonal:
             mass = counts[:, np.newaxis]
             return summary.second - 2 * moved * summary.first + mass * np.square(moved)
         back = moved[:, :, np.newaxis] * summary.first[:, np.newaxis, :]
@@ -256,13 +248,8 @@ class GaussianFamily(Family):
     ) -> Floats:
         k, d = components.means.shape
         scatter = self.scatter_about(components.means, counts, summary, before)
-        factors = self.shape.kernel_factors(components.factors, k, d)
         norms = self.shape.log_norms(components.factors, k, d)
-        if self._diagonal:
-            traces = (scatter * np.square(factors)).sum(axis=1)
-        else:
-            # tr(U^T S U) is the sum of S times U U^T.
-            traces = (scatter * (factors @ factors.transpose(0, 2, 1))).sum(axis=(1, 2))
+        traces = self._traces(components, scatter)
         if traces.size < k:  # only the pooled scatter is known: to each by its mass
             traces = traces * counts / counts.sum()
         return counts * norms - traces / 2
@@ -278,9 +265,12 @@ class GaussianFamily(Family):
     def draw(
         self, components: Gaussians, component: int, size: int, rng: np.random.RandomState
     ) -> Floats:
+        if component == -1:
+            assert self.box is not None, "a background has a box"
+            return self.box.draw(size, rng)
         k, d = components.means.shape
         covariance = self.shape.full(components.covariances, k, d)[component]
-        if self._diagonal:
+        if self.shape.diagonal:
             deviations = np.sqrt(np.diagonal(covariance))
             return rng.standard_normal((size, d)) * deviations + components.means[component]
         return rng.multivariate_normal(components.means[component], covariance, size)

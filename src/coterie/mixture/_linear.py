@@ -57,10 +57,7 @@ class LinearFamily(Family):
         self, components: Any, counts: Floats, summary: Sums, before: Any
     ) -> Floats:
         offsets, slopes = self.linear_form(components)
-        return (
-            counts * (offsets + self.mean_carrier)
-            + np.einsum("jc,jc->j", summary.first, slopes)
-        )
+        return counts * (offsets + self.mean_carrier) + np.einsum("jc,jc->j", summary.first, slopes)
 
     def expect(self, block: Block, mixture: Mixture) -> Expectation:
         """One fused native pass: densities, responsibilities and sums tile by tile."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,10 @@ from coterie.centroid._steps import choose_step
 from coterie.data import Block, Blocks
 from coterie.mixture._em import Model
 from coterie.mixture._family import Expectation, Floats, Mixture
+from coterie.mixture._gaussian import GaussianFamily
+
+#: Share of the rows' covariance that components begin with at random rows.
+_START_SHARE = 0.1
 
 #: Responsibilities of the rows of a tile, shape (n_rows, n_components).
 Responsible = Callable[[Block], Floats]
@@ -87,6 +92,18 @@ def at_random(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> 
         return np.asarray(resp / resp.sum(axis=1)[:, np.newaxis])
 
     return responsible
+
+
+def at_rows(
+    blocks: Blocks, family: GaussianFamily, blank: Mixture, rng: np.random.RandomState
+) -> Mixture:
+    """Random rows as means and a tenth of the rows' covariance for each: the textbooks' start."""
+    overview = family.overview
+    assert overview is not None
+    k = family.n_components(blank.components)
+    means = SEEDINGS["random"](blocks, None, k, rng).centers
+    covariances = family.shape.spread(_START_SHARE * overview.covariance, k)
+    return replace(blank, components=family.with_covariances(means, covariances))
 
 
 #: The starts by the names `init_params=` takes.

@@ -8,17 +8,36 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array, check_random_state
 
-from coterie._checks import ANY, ARRAY, CALLABLE, FLAG, NONE, Rule, names, one_of, real, whole
+from coterie._checks import (
+    ANY,
+    ARRAY,
+    CALLABLE,
+    FLAG,
+    NONE,
+    Rule,
+    mapping,
+    names,
+    one_of,
+    real,
+    whole,
+)
+from coterie._history import Recorder
 from coterie.data import Blocks
+from coterie.mixture._complete import completed, look_over_observed
 from coterie.mixture._covariance import SHAPES
-from coterie.mixture._em import Model
+from coterie.mixture._em import Model, Repair
 from coterie.mixture._estimator import MixtureModel
 from coterie.mixture._family import Floats, Mixture
-from coterie.mixture._gaussian import GaussianFamily, Gaussians, look_over
+from coterie.mixture._gaussian import GaussianFamily, Gaussians
+from coterie.mixture._missing import ObservedGaussianFamily, has_missing
 from coterie.mixture._mixing import Fixed, Shares, log_shares
-from coterie.mixture._start import STARTS
+from coterie.mixture._noise import START_SHARE, Box, bounding_box
+from coterie.mixture._overview import Overview, look_over
+from coterie.mixture._prior import PRIOR_KEYS, make_prior
+from coterie.mixture._repair import Reseeding
+from coterie.mixture._start import STARTS, at_rows
 
 
 class GaussianMixture(MixtureModel):
@@ -99,11 +118,13 @@ class GaussianMixture(MixtureModel):
         "reg_covar": one_of("auto") | real(0),
         "max_iter": whole(0),
         "n_init": whole(1),
-        "init_params": one_of(*STARTS),
+        "init_params": one_of(*STARTS, "rows"),
         "weights_init": NONE | ARRAY,
         "means_init": NONE | ARRAY,
         "precisions_init": NONE | ARRAY,
         "fixed": names("weights", "means", "covariances"),
+        "prior": NONE | one_of("auto") | mapping(*PRIOR_KEYS),
+        "noise": FLAG,
         "random_state": ANY,
         "warm_start": FLAG,
         "verbose": FLAG,
@@ -117,6 +138,8 @@ class GaussianMixture(MixtureModel):
     covariances_: npt.NDArray[Any]
     precisions_: npt.NDArray[Any]
     precisions_cholesky_: npt.NDArray[Any]
+    noise_weight_: float
+    noise_box_: Floats
 
     def __init__(
         self,
@@ -132,6 +155,8 @@ class GaussianMixture(MixtureModel):
         means_init: Any = None,
         precisions_init: Any = None,
         fixed: tuple[str, ...] = (),
+        prior: Any = None,
+        noise: bool = False,
         random_state: Any = None,
         warm_start: bool = False,
         verbose: Any = False,
@@ -151,6 +176,8 @@ class GaussianMixture(MixtureModel):
         self.means_init = means_init
         self.precisions_init = precisions_init
         self.fixed = fixed
+        self.prior = prior
+        self.noise = noise
         self.random_state = random_state
         self.warm_start = warm_start
         self.verbose = verbose
@@ -159,17 +186,78 @@ class GaussianMixture(MixtureModel):
         self.callback = callback
         self.keep = keep
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
+        rows = self._check_rows(X, reset=reset)
+        with np.errstate(over="ignore", invalid="ignore"):
+            assert_all_finite(
+                rows, allow_nan=True, estimator_name=type(self).__name__, input_name="X"
+            )
+        return rows
+
     def _model(self, blocks: Blocks) -> Model:
+        who, k = type(self).__name__, int(self.n_components)
         shape = SHAPES[self.covariance_type]
-        overview = look_over(blocks, blocks.take([0])[0])
+        missing = any(has_missing(block.rows) for block in blocks)
+        if missing:
+            overview = look_over_observed(who, blocks)
+        else:
+            overview = look_over(blocks, blocks.take([0])[0])
+        _check_squares(who, overview)
+        prior, concentration = None, 1.0
+        if self.prior is not None:
+            prior, concentration = make_prior(who, self.prior, overview, shape, k)
         reg_covar = None if self.reg_covar == "auto" else float(self.reg_covar)
+        box = None
+        if self.noise:
+            box = bounding_box(blocks, np.diagonal(overview.floor) + (reg_covar or 0.0))
         fixed = frozenset(self.fixed)
-        family = GaussianFamily(shape, blocks.n_cols, overview, reg_covar, fixed - {"weights"})
-        return Model(family, Fixed() if "weights" in fixed else Shares())
+        kind = ObservedGaussianFamily if missing else GaussianFamily
+        family = kind(
+            shape, blocks.n_cols, overview, reg_covar, fixed - {"weights"}, prior=prior, box=box
+        )
+        return Model(family, Fixed() if "weights" in fixed else Shares(concentration))
 
     def _blank(self, model: Model, blocks: Blocks) -> Mixture:
-        even = np.full(self.n_components, 1.0)
-        return Mixture(log_shares(even), model.family.blank(self.n_components))
+        family = model.family
+        assert isinstance(family, GaussianFamily)
+        even = Mixture(log_shares(np.ones(int(self.n_components))), family.blank(self.n_components))
+        return _with_noise(even, family.box)
+
+    def _to_start_from(self, blocks: Blocks) -> Blocks:
+        missing = any(has_missing(block.rows) for block in blocks)
+        return completed(blocks) if missing else blocks
+
+    def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
+        family = model.family
+        assert isinstance(family, GaussianFamily)
+        if self.init_params == "rows":
+            return at_rows(blocks, family, self._blank(model, blocks), rng)
+        start = super()._begin(blocks, model, rng)
+        if isinstance(model.mixing, Fixed):
+            return start
+        k = family.n_components(start.components)
+        return _with_noise(replace(start, log_weights=start.log_weights[:k]), family.box)
+
+    def _note_start(self, start: Mixture, recorder: Recorder) -> None:
+        means = start.components.means
+        n_distinct = len(np.unique(means, axis=0))
+        if n_distinct < len(means):
+            recorder.event(
+                "start",
+                f"only {n_distinct} of {len(means)} components begin at different points: there "
+                "may be fewer distinct rows than components",
+            )
+
+    def _repair(self, blocks: Blocks, model: Model) -> Repair:
+        # A copy of the generator, so that restarts draw what they would without repairs.
+        rng = np.random.RandomState()
+        rng.set_state(check_random_state(self.random_state).get_state())
+        return Reseeding(blocks, model, np.random.RandomState(rng.randint(2**31)))
 
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         family = model.family
@@ -184,7 +272,8 @@ class GaussianMixture(MixtureModel):
                     f"to {weights.sum():.5f} and its least entry is {weights.min():.5f}; give "
                     "non-negative weights that sum to one."
                 )
-            start = replace(start, log_weights=log_shares(weights))
+            given = replace(start, log_weights=log_shares(weights))
+            start = _with_noise(given, family.box)
         if self.means_init is not None:
             means = _checked(who, "means_init", self.means_init, (k, d))
             components = replace(components, means=means)
@@ -212,6 +301,9 @@ class GaussianMixture(MixtureModel):
         self.covariances_ = components.covariances.astype(dtype)
         self.precisions_cholesky_ = components.factors.astype(dtype)
         self.precisions_ = family.shape.precisions(components.factors).astype(dtype)
+        if family.box is not None:
+            self.noise_weight_ = float(mixture.weights[-1])
+            self.noise_box_ = np.stack([family.box.lower, family.box.widths])
 
     def _fitted(self) -> tuple[GaussianFamily, Mixture]:
         shape = SHAPES[self.covariance_type]
@@ -219,10 +311,33 @@ class GaussianMixture(MixtureModel):
             self.means_.astype(np.float64),
             self.covariances_.astype(np.float64),
             self.precisions_cholesky_.astype(np.float64),
-            np.zeros(self.means_.shape[0], dtype=bool),
+            np.zeros(self.means_.shape[0], dtype=np.intp),
         )
-        family = GaussianFamily(shape, self.means_.shape[1])
-        return family, Mixture(log_shares(self.weights_.astype(np.float64)), components)
+        mixture = Mixture(log_shares(self.weights_.astype(np.float64)), components)
+        box = None
+        if self.noise:
+            box = Box(self.noise_box_[0], self.noise_box_[1])
+            weights = np.append(self.weights_.astype(np.float64), self.noise_weight_)
+            background = box.log_density()
+            mixture = Mixture(log_shares(weights), components, background)
+        return ObservedGaussianFamily(shape, self.means_.shape[1], box=box), mixture
+
+
+def _with_noise(mixture: Mixture, box: Box | None) -> Mixture:
+    """The mixture with a background, which takes its share from every component."""
+    if box is None:
+        return mixture
+    weights = np.append((1 - START_SHARE) * mixture.weights, START_SHARE)
+    return replace(mixture, log_weights=log_shares(weights), background=box.log_density())
+
+
+def _check_squares(who: str, overview: Overview) -> None:
+    """Refuse rows so far apart that their squared distances are no numbers."""
+    if not np.isfinite(overview.scatter).all():
+        raise ValueError(
+            f"{who}: the values of X differ so much that their squares overflow float64; divide "
+            "X by a constant, such as its largest absolute value."
+        )
 
 
 def _checked(who: str, name: str, given: Any, shape: tuple[int, ...]) -> Floats:
