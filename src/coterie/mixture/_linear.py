@@ -83,13 +83,13 @@ class LinearFamily(Family):
 
     def _pass(self, block: Block, mixture: Mixture, *outputs: Any) -> tuple[float, float]:
         offsets, slopes = self.linear_form(mixture.components)
-        form = (block.weights, offsets + mixture.log_weights, np.ascontiguousarray(slopes))
-        rows = block.rows
-        if sp.issparse(rows):
-            return kernels.linear_pass_csr(
-                rows.data, rows.indices, rows.indptr, self.n_cols, *form, *outputs, block.n_threads
-            )
-        return kernels.linear_pass(rows, *form, *outputs, block.n_threads)
+        rows: tuple[Any, ...] = (block.rows,)
+        run: Any = kernels.linear_pass
+        if sp.issparse(block.rows):
+            rows = (block.rows.data, block.rows.indices, block.rows.indptr, self.n_cols)
+            run = kernels.linear_pass_csr
+        offsets, slopes = offsets + mixture.log_weights, np.ascontiguousarray(slopes)
+        return run(*rows, block.weights, offsets, slopes, *outputs, block.n_threads)
 
 
 def mean_carrier(family: LinearFamily, blocks: Blocks) -> float:

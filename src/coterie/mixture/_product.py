@@ -32,9 +32,7 @@ class ProductFamily(LinearFamily):
         offsets = np.sum([offset for offset, _ in forms], axis=0)
         return offsets, np.hstack([slopes for _, slopes in forms])
 
-    def maximise(
-        self, counts: Floats, summary: Sums, before: tuple[Any, ...]
-    ) -> tuple[Any, ...]:
+    def maximise(self, counts: Floats, summary: Sums, before: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(
             part.maximise(counts, Sums(own), old)
             for part, own, old in zip(self.parts, self._split(summary.first), before, strict=True)

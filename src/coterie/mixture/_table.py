@@ -30,7 +30,7 @@ def columns_of(X: Any) -> list[Column]:
 
 
 def kind_of(column: Column) -> str:
-    """Numbers are numeric, truth values and numbers that are only 0 and 1 binary, else categories."""
+    """Numbers are numeric; truth values, or only 0 and 1, binary; the rest categories."""
     if column.dtype.kind == "b":
         return "binary"
     if column.dtype.kind == "O":

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from coterie._checks import ARRAY, NONE, Rule, real
 from coterie.data import Blocks
 from coterie.mixture._bernoulli import BernoulliFamily
-from coterie.mixture._values import above, check_binary
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_array
 from coterie.mixture._mixing import Shares
 from coterie.mixture._plain import PlainMixture
+from coterie.mixture._values import above, check_binary
 
 
 class BernoulliMixture(PlainMixture):
@@ -120,13 +120,15 @@ class BernoulliMixture(PlainMixture):
 
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         start = super()._with_given(start, model)
+        family = model.family
+        assert isinstance(family, BernoulliFamily)
         if self.probabilities_init is None:
             return start
         given = given_array(
             type(self).__name__, "probabilities_init", self.probabilities_init,
             start.components.shape, 0.0, 1.0,
         )  # fmt: skip
-        return replace(start, components=model.family.within(given))
+        return replace(start, components=family.within(given))
 
     def _shown(self, mixture: Mixture) -> Any:
         return mixture.components

@@ -155,10 +155,14 @@ class CategoricalMixture(PlainMixture):
         return tuple(len(own) for own in self.categories_)
 
     def _model(self, blocks: Blocks) -> Model:
-        return Model(CategoricalFamily(blocks.n_cols, alpha=self.alpha, sizes=self._sizes), Shares())
+        return Model(
+            CategoricalFamily(blocks.n_cols, alpha=self.alpha, sizes=self._sizes), Shares()
+        )
 
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         start = super()._with_given(start, model)
+        family = model.family
+        assert isinstance(family, CategoricalFamily)
         if self.probabilities_init is None:
             return start
         who, k = type(self).__name__, int(self.n_components)
@@ -166,7 +170,7 @@ class CategoricalMixture(PlainMixture):
             given_array(who, "probabilities_init", own, (k, size), 0.0, 1.0)
             for own, size in zip(self.probabilities_init, self._sizes, strict=True)
         ]
-        return replace(start, components=model.family.within(np.hstack(given)))
+        return replace(start, components=family.within(np.hstack(given)))
 
     def _shown(self, mixture: Mixture) -> Any:
         return mixture.components

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from coterie._checks import ARRAY, NONE, Rule
 from coterie.data import Blocks
-from coterie.mixture._values import check_counts
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_array
@@ -19,6 +18,7 @@ from coterie.mixture._linear import mean_carrier
 from coterie.mixture._mixing import Shares
 from coterie.mixture._plain import PlainMixture
 from coterie.mixture._poisson import PoissonFamily, usual_rates
+from coterie.mixture._values import check_counts
 
 
 class PoissonMixture(PlainMixture):
@@ -114,11 +114,13 @@ class PoissonMixture(PlainMixture):
 
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         start = super()._with_given(start, model)
+        family = model.family
+        assert isinstance(family, PoissonFamily)
         if self.rates_init is None:
             return start
         shape = start.components.shape
         given = given_array(type(self).__name__, "rates_init", self.rates_init, shape, 0.0)
-        return replace(start, components=model.family.within(given))
+        return replace(start, components=family.within(given))
 
     def _shown(self, mixture: Mixture) -> Any:
         return mixture.components
