@@ -191,7 +191,7 @@ class GaussianFamily(Family):
     def regularised(self, means: Floats, covariances: Floats) -> Gaussians:
         """Components whose covariances are widened as `reg_covar` says."""
         if self.reg_covar is None:
-            return self._floored(means, covariances)
+            return self.floored(means, covariances)
         return self.with_covariances(means, self.shape.add_to_diagonal(covariances, self.reg_covar))
 
     def _moves(self, mass: Floats, summary: Moments, before: Gaussians) -> Floats:
@@ -221,7 +221,7 @@ class GaussianFamily(Family):
         precisions = factors @ factors.transpose(0, 2, 1)
         return np.asarray((scatter * precisions).sum(axis=(1, 2)))
 
-    def _floored(self, means: Floats, covariances: Floats) -> Gaussians:
+    def floored(self, means: Floats, covariances: Floats) -> Gaussians:
         """Components whose covariances are at least the floor."""
         clipped, n_raised = self.shape.clip(covariances, self._rows.floor)
         components = self.with_covariances(means, clipped)
