@@ -4,15 +4,27 @@ from coterie._config import get_options, options, set_options, show_config
 from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
-from coterie.mixture import GaussianMixture
+from coterie.mixture import (
+    BernoulliMixture,
+    CategoricalMixture,
+    GaussianMixture,
+    MixedMixture,
+    PoissonMixture,
+    StudentTMixture,
+)
 
 register_with_threadpoolctl()
 
 __all__ = [
+    "BernoulliMixture",
     "BisectingKMeans",
+    "CategoricalMixture",
     "GaussianMixture",
     "KMeans",
     "MiniBatchKMeans",
+    "MixedMixture",
+    "PoissonMixture",
+    "StudentTMixture",
     "get_options",
     "kmeans_plusplus",
     "load",

@@ -159,6 +159,33 @@ def gaussian_pass(
     second: Doubles | None,
     n_threads: int,
 ) -> tuple[float, float]: ...
+def linear_pass(
+    rows: Floats,
+    weights: Doubles | None,
+    offsets: Doubles,
+    slopes: Doubles,
+    row_log_prob: Doubles | None,
+    resp: Doubles | None,
+    labels: NDArray[np.int32] | None,
+    counts: Doubles | None,
+    first: Doubles | None,
+    n_threads: int,
+) -> tuple[float, float]: ...
+def linear_pass_csr(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    n_cols: int,
+    weights: Doubles | None,
+    offsets: Doubles,
+    slopes: Doubles,
+    row_log_prob: Doubles | None,
+    resp: Doubles | None,
+    labels: NDArray[np.int32] | None,
+    counts: Doubles | None,
+    first: Doubles | None,
+    n_threads: int,
+) -> tuple[float, float]: ...
 def measure_gains(
     rows: Floats,
     weights: Doubles | None,
