@@ -57,23 +57,23 @@ def test_what_has_no_factor_is_named(shape: Shape) -> None:
         broken[1] = 0
     _, bad = shape.factor(broken)
     assert bad.tolist() == ([True] if shape.name == "tied" else [False, True, False])
-    floor = np.full(D, 1e-3)
-    clipped, widened = shape.clip(broken, floor)
-    assert widened.tolist() == bad.tolist()
+    clipped, n_raised = shape.clip(broken, 1e-3 * np.eye(D))
+    assert (n_raised > 0).tolist() == bad.tolist()
     assert not shape.factor(clipped)[1].any()
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
 def test_clipping_leaves_what_is_wide_enough(shape: Shape) -> None:
     given = covariances(shape)
-    clipped, widened = shape.clip(given, np.full(D, 1e-9))
+    clipped, n_raised = shape.clip(given, 1e-9 * np.eye(D))
     np.testing.assert_array_equal(clipped, given)
-    assert not widened.any()
+    assert not n_raised.any()
 
 
 def test_clipping_is_the_likeliest_matrix_under_the_floor() -> None:
     rng = np.random.default_rng(3)
-    shape, floor = SHAPES["full"], np.array([0.5, 1.0, 2.0, 0.1])
+    shape, root = SHAPES["full"], np.diag([0.7, 1.0, 1.4, 0.3]) + 0.2 * np.tri(D, D, -1)
+    floor = root @ root.T
     sample = np.diag([0.01, 3.0, 0.2, 0.5])[np.newaxis]
     best, _ = shape.clip(sample, floor)
 
@@ -82,12 +82,11 @@ def test_clipping_is_the_likeliest_matrix_under_the_floor() -> None:
             np.linalg.slogdet(covariance)[1] + np.trace(np.linalg.solve(covariance, sample[0]))
         )
 
-    unit = np.sqrt(floor)
     n_compared = 0
     for _ in range(500):
         nudge = rng.standard_normal((D, D)) * 0.1
         other = best[0] + nudge @ nudge.T + (nudge + nudge.T) * 0.01
-        if np.linalg.eigvalsh(other / unit / unit[:, np.newaxis])[0] >= 1:
+        if np.linalg.eigvalsh(other - floor)[0] >= 0:
             n_compared += 1
             assert loss(other) >= loss(best[0]) - 1e-9
     assert n_compared > 20

@@ -15,8 +15,9 @@ from coterie.errors import InvariantError
 from coterie.mixture._covariance import SHAPES
 from coterie.mixture._em import Model, em, whole_bound
 from coterie.mixture._family import Family, Mixture
-from coterie.mixture._gaussian import GaussianFamily, look_over
+from coterie.mixture._gaussian import GaussianFamily
 from coterie.mixture._mixing import Fixed, Shares, log_shares
+from coterie.mixture._overview import look_over
 from coterie.mixture._start import begin, by_kmeans
 
 

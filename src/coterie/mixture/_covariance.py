@@ -100,6 +100,10 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
         except np.linalg.LinAlgError:
             bad[j] = True
             continue
+        # A pivot lost in rounding gives a factor, but not one to trust.
+        if np.square(np.diagonal(lower)).min() < 4 * n_cols * np.finfo(np.float64).eps:
+            bad[j] = True
+            continue
         inverse = solve_triangular(lower, np.eye(n_cols), lower=True)
         factors[j] = inverse.T / scale[:, np.newaxis]
         bad[j] = not np.isfinite(factors[j]).all()

@@ -85,19 +85,19 @@ class GaussianFamily(Family):
 
     def blank(self, n_components: int) -> Gaussians:
         means = np.tile(self._rows.mean, (n_components, 1))
-        ones = self.shape.add_to_diagonal(np.zeros(self.shape.dims(n_components, self.n_cols)), 1.0)
-        return self.with_covariances(means, ones)
+        return self.with_covariances(means, self.shape.spread(self._rows.covariance, n_components))
 
     def with_covariances(self, means: Floats, covariances: Floats) -> Gaussians:
-        """Components with these parameters; what has no Cholesky factor is floored."""
-        factors, bad = self.shape.factor(covariances)
-        floored = np.zeros(1, dtype=np.intp)
-        if bad.any():
-            clipped, n_raised = self.shape.clip(covariances, self._rows.floor)
-            covariances = np.where(_along(bad, covariances), clipped, covariances)
+        """Components with these parameters, floored: all of them, or what has no factor."""
+        factors, low = self.shape.factor(covariances)
+        if self.reg_covar is None and "covariances" not in self.fixed:
+            low = np.ones_like(low)
+        floored = np.zeros(low.size, dtype=np.intp)
+        if low.any():
+            clipped, floored = self.shape.clip(covariances, self._rows.floor)
+            covariances = np.where(_along(low, covariances), clipped, covariances)
             factors, _ = self.shape.factor(covariances)
-            floored = np.where(bad, np.maximum(n_raised, 1), 0)
-        return Gaussians(means, covariances, factors, np.resize(floored, means.shape[0]))
+        return Gaussians(means, covariances, factors, np.resize(floored * low, means.shape[0]))
 
     def log_prob(self, components: Gaussians, rows: Any) -> Floats:
         norms = self.shape.log_norms(components.factors, *components.means.shape)
@@ -113,7 +113,8 @@ class GaussianFamily(Family):
             own = factors[j % factors.shape[0]]
             centred = rows - components.means[j]
             white = centred * own if own.ndim == 1 else centred @ own
-            sq_distances[:, j] = np.square(white).sum(axis=1)
+            with np.errstate(over="ignore"):
+                sq_distances[:, j] = np.square(white).sum(axis=1)
         return sq_distances
 
     def summarise(self, components: Gaussians, rows: Any, mass: Floats) -> Moments:
@@ -190,9 +191,9 @@ class GaussianFamily(Family):
 
     def regularised(self, means: Floats, covariances: Floats) -> Gaussians:
         """Components whose covariances are widened as `reg_covar` says."""
-        if self.reg_covar is None:
-            return self.floored(means, covariances)
-        return self.with_covariances(means, self.shape.add_to_diagonal(covariances, self.reg_covar))
+        if self.reg_covar is not None:
+            covariances = self.shape.add_to_diagonal(covariances, self.reg_covar)
+        return self.with_covariances(means, covariances)
 
     def _moves(self, mass: Floats, summary: Moments, before: Gaussians) -> Floats:
         """How far each mean moves."""
@@ -201,6 +202,27 @@ class GaussianFamily(Family):
         if self.prior is not None:
             return self.prior.shift(summary.first, mass, before.means)
         return summary.first / mass[:, np.newaxis]
+
+    def exact(self, components: Gaussians) -> bool:
+        if self.reg_covar is None:
+            return True
+        return self.reg_covar == 0 and not components.floored.any()
+
+    def rounding(self, components: Gaussians, counts: Floats, before: Gaussians) -> float:
+        """Scatter about the old means is rounded, then seen in units of the new covariances."""
+        k, d = components.means.shape
+        covariances = self.shape.full(components.covariances, k, d)
+        precisions = self.shape.precisions(components.factors)
+        if self.shape.diagonal:
+            precisions = np.broadcast_to(precisions.reshape(k, -1), (k, d))
+        else:
+            precisions = np.diagonal(np.broadcast_to(precisions, (k, d, d)), axis1=1, axis2=2)
+        seen = np.diagonal(covariances, axis1=1, axis2=2) + np.square(
+            components.means - before.means
+        )
+        if self._pooled and self.overview is not None:
+            seen = seen + np.diagonal(self.overview.covariance)
+        return float((counts[:, np.newaxis] * seen * precisions).sum())
 
     def log_prior(self, components: Gaussians) -> float:
         if self.prior is None:
@@ -220,12 +242,6 @@ class GaussianFamily(Family):
         # tr(U^T S U) is the sum of S times U U^T.
         precisions = factors @ factors.transpose(0, 2, 1)
         return np.asarray((scatter * precisions).sum(axis=(1, 2)))
-
-    def floored(self, means: Floats, covariances: Floats) -> Gaussians:
-        """Components whose covariances are at least the floor."""
-        clipped, n_raised = self.shape.clip(covariances, self._rows.floor)
-        components = self.with_covariances(means, clipped)
-        return replace(components, floored=np.maximum(components.floored, n_raised))
 
     def scatter_about(
         self, means: Floats, counts: Floats, summary: Moments, before: Gaussians
@@ -278,10 +294,16 @@ class GaussianFamily(Family):
             return self.box.draw(size, rng)
         k, d = components.means.shape
         covariance = self.shape.full(components.covariances, k, d)[component]
+        scale = np.sqrt(np.diagonal(covariance))
         if self.shape.diagonal:
-            deviations = np.sqrt(np.diagonal(covariance))
-            return rng.standard_normal((size, d)) * deviations + components.means[component]
-        return rng.multivariate_normal(components.means[component], covariance, size)
+            white = rng.standard_normal((size, d))
+        else:
+            # Without need nothing is scaled: the draws are scikit-learn's.
+            if scale.max() <= 1e6 * scale.min():
+                scale = np.ones(d)
+            correlation = covariance / scale / scale[:, np.newaxis]
+            white = rng.multivariate_normal(np.zeros(d), correlation, size, check_valid="ignore")
+        return white * scale + components.means[component]
 
 
 def _along(mask: npt.NDArray[np.bool_], array: Floats) -> npt.NDArray[np.bool_]:

@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 #: The automatic floor is this share of the rows' own covariance,
 _FLOOR_SHARE = 1e-6
 #: once no direction of that is narrower than this beside the columns' variances.
-_LEAST_CORRELATION = 1e-4
+_LEAST_CORRELATION = 1e-2
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Overview:
 
         A millionth of the rows' own covariance, so that no unit, and hardly a rotation, matters.
         Where columns are collinear that is no floor at all: no direction of it is narrower than
-        what columns with correlations of 0.9999 have.
+        what columns with a correlation of 0.99 have.
         """
         covariance = self.covariance
         variances = np.diagonal(covariance)

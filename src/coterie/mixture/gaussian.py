@@ -298,9 +298,9 @@ class GaussianMixture(MixtureModel):
     def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
         components: Gaussians = mixture.components
         self.means_ = components.means.astype(dtype)
-        self.covariances_ = components.covariances.astype(dtype)
-        self.precisions_cholesky_ = components.factors.astype(dtype)
-        self.precisions_ = family.shape.precisions(components.factors).astype(dtype)
+        self.covariances_ = _rounded(components.covariances, dtype)
+        self.precisions_cholesky_ = _rounded(components.factors, dtype)
+        self.precisions_ = _rounded(family.shape.precisions(components.factors), dtype)
         if family.box is not None:
             self.noise_weight_ = float(mixture.weights[-1])
             self.noise_box_ = np.stack([family.box.lower, family.box.widths])
@@ -313,14 +313,14 @@ class GaussianMixture(MixtureModel):
             self.precisions_cholesky_.astype(np.float64),
             np.zeros(self.means_.shape[0], dtype=np.intp),
         )
-        mixture = Mixture(log_shares(self.weights_.astype(np.float64)), components)
-        box = None
+        weights = self.weights_.astype(np.float64)
+        box, background = None, None
         if self.noise:
             box = Box(self.noise_box_[0], self.noise_box_[1])
-            weights = np.append(self.weights_.astype(np.float64), self.noise_weight_)
+            weights = np.append(weights, self.noise_weight_)
             background = box.log_density()
-            mixture = Mixture(log_shares(weights), components, background)
-        return ObservedGaussianFamily(shape, self.means_.shape[1], box=box), mixture
+        family = ObservedGaussianFamily(shape, self.means_.shape[1], box=box)
+        return family, Mixture(log_shares(weights), components, background)
 
 
 def _with_noise(mixture: Mixture, box: Box | None) -> Mixture:
@@ -329,6 +329,14 @@ def _with_noise(mixture: Mixture, box: Box | None) -> Mixture:
         return mixture
     weights = np.append((1 - START_SHARE) * mixture.weights, START_SHARE)
     return replace(mixture, log_weights=log_shares(weights), background=box.log_density())
+
+
+def _rounded(values: Floats, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """As the type of X, unless that cannot hold them."""
+    size = np.abs(values[values != 0])
+    limits = np.finfo(dtype)
+    fits = size.size == 0 or (size.min() >= limits.tiny and size.max() <= limits.max)
+    return values.astype(dtype if fits else np.float64)
 
 
 def _check_squares(who: str, overview: Overview) -> None:
