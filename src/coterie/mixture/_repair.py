@@ -105,9 +105,7 @@ class Reseeding:
             weights[j] = 1 / weights.size
         if not isinstance(self.model.mixing, Fixed):
             mixture = replace(mixture, log_weights=log_shares(weights))
-        # Under a floor a new component must keep to it, or the next step could not but raise F.
-        build = family.floored if family.reg_covar is None else family.with_covariances
-        return replace(mixture, components=build(means, covariances))
+        return replace(mixture, components=family.with_covariances(means, covariances))
 
 
 def nearest_row(blocks: Blocks, point: Floats, tile_rows: int = 1 << 14) -> int:
