@@ -246,6 +246,9 @@ class GaussianMixture(MixtureModel):
     def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
         family = model.family
         assert isinstance(family, GaussianFamily)
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        if all(values is not None for values in given):
+            return self._blank(model, blocks)  # nothing is left to find
         if self.init_params == "rows":
             return at_rows(blocks, family, self._blank(model, blocks), rng)
         start = super()._begin(blocks, model, rng)
