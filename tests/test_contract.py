@@ -212,7 +212,9 @@ def test_nothing_is_printed(estimator: Any, capfd: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_failing_fit_leaves_options_and_the_random_state_of_numpy_alone(estimator: Any) -> None:
     options, state = coterie.get_options(), np.random.get_state()[1].copy()
-    bad = np.empty((0, 2)) if estimator.__name__ == "CategoricalMixture" else np.full((5, 2), np.inf)
+    bad = (
+        np.empty((0, 2)) if estimator.__name__ == "CategoricalMixture" else np.full((5, 2), np.inf)
+    )
     with pytest.raises(ValueError, match=r"infinity|inf|0 sample"):
         of_size(estimator, 3).fit(bad)
     assert coterie.get_options() == options

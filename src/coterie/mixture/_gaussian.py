@@ -170,7 +170,8 @@ class GaussianFamily(Family):
         background = -np.inf
         if mixture.background is not None:
             background = float(mixture.background + mixture.log_weights[k])
-        return kernels.gaussian_pass(
+        run: Any = kernels.gaussian_pass
+        return run(
             block.rows, block.weights, np.ascontiguousarray(mixture.log_weights[:k]),
             components.means, factors, self.log_norms(components), background, *outputs,
             block.n_threads,
@@ -251,7 +252,7 @@ class GaussianFamily(Family):
     def scatter_about(
         self, means: Floats, counts: Floats, summary: Moments, before: Gaussians
     ) -> Floats:
-        """Each component's sum of mass (x - mean)(x - mean)^T about new means; pooled: of all, (1, d, d)."""
+        """Each component's scatter, mass (x - m)(x - m)^T, about new means; pooled: (1, d, d)."""
         moved = means - before.means
         if summary.second is None:
             # Their sum over the components is the rows' own scatter, whoever is responsible.
