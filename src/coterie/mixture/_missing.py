@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_triangular
 
 from coterie.data import Block
 from coterie.mixture._family import Expectation, Likelihood, Mixture
@@ -97,8 +96,7 @@ class Marginal(Likelihood):
         # Scaled to a unit diagonal first, as in `_covariance`.
         scale = np.sqrt(np.diagonal(inner, axis1=1, axis2=2))
         lower = np.linalg.cholesky(inner / scale[:, np.newaxis, :] / scale[:, :, np.newaxis])
-        inverse = np.stack([solve_triangular(one, np.eye(seen.size), lower=True) for one in lower])
-        self._whiten = inverse / scale[:, np.newaxis, :]
+        self._whiten = np.linalg.inv(lower) / scale[:, np.newaxis, :]
         cross = covariances[:, unseen[:, np.newaxis], seen] @ self._whiten.transpose(0, 2, 1)
         self._regression = cross @ self._whiten
         self._residual = covariances[:, unseen[:, np.newaxis], unseen] - (
