@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.intp]
@@ -84,6 +84,16 @@ class Shape(ABC):
         return np.asarray(log_dets - n_cols / 2 * np.log(2 * np.pi))
 
 
+def _invert_lower(lower: Floats) -> Floats:
+    """Inverse of a lower triangular matrix.
+
+    Not by solving for the identity: OpenBLAS wakes its threads for that whatever the size, which
+    on a busy machine takes milliseconds for a matrix of 2 x 2.
+    """
+    inverse, _ = dtrtri(lower, lower=1)
+    return np.asarray(inverse)
+
+
 def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Upper triangular U with U U^T = inverse, for each matrix of a stack."""
     n_cols = covariances.shape[-1]
@@ -104,8 +114,7 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
         if np.square(np.diagonal(lower)).min() < 4 * n_cols * np.finfo(np.float64).eps:
             bad[j] = True
             continue
-        inverse = solve_triangular(lower, np.eye(n_cols), lower=True)
-        factors[j] = inverse.T / scale[:, np.newaxis]
+        factors[j] = _invert_lower(lower).T / scale[:, np.newaxis]
         bad[j] = not np.isfinite(factors[j]).all()
     return factors, bad
 
@@ -114,14 +123,14 @@ def _clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
     """Eigenvalues in units of the floor are raised to one."""
     unit = np.sqrt(np.diagonal(floor))
     lower = np.linalg.cholesky(floor / unit / unit[:, np.newaxis])
+    inverse = _invert_lower(lower)
     clipped = covariances.copy()
     n_raised = np.zeros(covariances.shape[0], dtype=np.intp)
     for j, covariance in enumerate(covariances):
         relative = covariance / unit / unit[:, np.newaxis]
         if not np.isfinite(relative).all():
             relative = np.zeros_like(relative)
-        half = solve_triangular(lower, relative, lower=True)
-        relative = solve_triangular(lower, half.T, lower=True)
+        relative = inverse @ relative @ inverse.T
         values, vectors = np.linalg.eigh((relative + relative.T) / 2)
         n_raised[j] = np.count_nonzero(values < 1)
         if n_raised[j]:
