@@ -5,6 +5,7 @@ from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
 from coterie.mixture import (
+    BayesianGaussianMixture,
     BernoulliMixture,
     CategoricalMixture,
     GaussianMixture,
@@ -16,6 +17,7 @@ from coterie.mixture import (
 register_with_threadpoolctl()
 
 __all__ = [
+    "BayesianGaussianMixture",
     "BernoulliMixture",
     "BisectingKMeans",
     "CategoricalMixture",
