@@ -121,7 +121,7 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
 def _clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
     """Eigenvalues in units of the floor are raised to one."""
     unit = np.sqrt(np.diagonal(floor))
-    lower: Floats = np.linalg.cholesky(floor / unit / unit[:, np.newaxis])
+    lower = np.asarray(np.linalg.cholesky(floor / unit / unit[:, np.newaxis]), dtype=np.float64)
     inverse = invert_lower(lower)
     clipped = covariances.copy()
     n_raised = np.zeros(covariances.shape[0], dtype=np.intp)
