@@ -89,6 +89,8 @@ def invert_lower(lower: Floats) -> Floats:
 
     Not by `solve_triangular`: OpenBLAS wakes all its threads for that, however small the matrix.
     """
+    if lower.size == 0:  # of which LAPACK would complain
+        return lower
     inverse, _ = dtrtri(lower, lower=1)
     return np.asarray(inverse)
 
