@@ -144,7 +144,7 @@ def _factor_variances(variances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]
     fine = np.isfinite(variances) & (variances > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.where(fine, 1 / np.sqrt(variances), np.nan)
-    return factors, ~fine.reshape(fine.shape[0], -1).all(axis=1)
+    return factors, np.logical_not(fine.reshape(fine.shape[0], -1).all(axis=1))
 
 
 class Full(Shape):

@@ -77,7 +77,7 @@ class MixtureModel(DensityMixin, Estimator):
             max_iter=self.max_iter,
             tol=self.tol,
             recorder=recorder,
-            total_weight=_total_weight(blocks),
+            total_weight=total_weight(blocks),
             repair=self._repair(blocks, model),
             exact=self._exact(),
             shown=self._shown,
@@ -306,7 +306,8 @@ def replace_weights(blocks: Blocks, weights: Floats | None) -> Blocks:
     return Blocks(blocks.rows, weights, blocks.n_threads)
 
 
-def _total_weight(blocks: Blocks) -> float:
+def total_weight(blocks: Blocks) -> float:
+    """How many rows there are, each as often as it counts."""
     return float(blocks.n_rows if blocks.weights is None else blocks.weights.sum())
 
 

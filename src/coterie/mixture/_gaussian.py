@@ -99,8 +99,13 @@ class GaussianFamily(Family):
             factors, _ = self.shape.factor(covariances)
         return Gaussians(means, covariances, factors, np.resize(floored * low, means.shape[0]))
 
+    def log_norms(self, components: Gaussians) -> Floats:
+        """What each component's log-density is at its mean."""
+        k, d = components.means.shape
+        return self.shape.log_norms(components.factors, k, d)
+
     def log_prob(self, components: Gaussians, rows: Any) -> Floats:
-        norms = self.shape.log_norms(components.factors, *components.means.shape)
+        norms = self.log_norms(components)
         return np.asarray(norms - self.sq_distances(components, rows) / 2)
 
     def sq_distances(self, components: Gaussians, rows: Any) -> Floats:
@@ -165,10 +170,11 @@ class GaussianFamily(Family):
         background = -np.inf
         if mixture.background is not None:
             background = float(mixture.background + mixture.log_weights[k])
-        return kernels.gaussian_pass(
+        run: Any = kernels.gaussian_pass
+        return run(
             block.rows, block.weights, np.ascontiguousarray(mixture.log_weights[:k]),
-            components.means, factors,
-            self.shape.log_norms(components.factors, k, d), background, *outputs, block.n_threads,
+            components.means, factors, self.log_norms(components), background, *outputs,
+            block.n_threads,
         )  # fmt: skip
 
     def maximise(self, counts: Floats, summary: Moments, before: Gaussians) -> Gaussians:
@@ -246,7 +252,7 @@ class GaussianFamily(Family):
     def scatter_about(
         self, means: Floats, counts: Floats, summary: Moments, before: Gaussians
     ) -> Floats:
-        """Each component's sum of mass (x - mean)(x - mean)^T about new means; pooled: of all, (1, d, d)."""
+        """Each component's scatter, mass (x - m)(x - m)^T, about new means; pooled: (1, d, d)."""
         moved = means - before.means
         if summary.second is None:
             # Their sum over the components is the rows' own scatter, whoever is responsible.
@@ -270,11 +276,10 @@ class GaussianFamily(Family):
     def expected_log_prob(
         self, components: Gaussians, counts: Floats, summary: Moments, before: Gaussians
     ) -> Floats:
-        k, d = components.means.shape
         scatter = self.scatter_about(components.means, counts, summary, before)
-        norms = self.shape.log_norms(components.factors, k, d)
+        norms = self.log_norms(components)
         traces = self.traces(components, scatter)
-        if traces.size < k:  # only the pooled scatter is known: to each by its mass
+        if traces.size < counts.size:  # only the pooled scatter is known: to each by its mass
             traces = traces * counts / counts.sum()
         return counts * norms - traces / 2
 

@@ -26,11 +26,13 @@ from coterie._checks import (
 from coterie._history import Recorder
 from coterie.data import Blocks
 from coterie.mixture._complete import completed, look_over_observed
+from coterie.mixture._coordinates import WEIGHTS, Coordinates
 from coterie.mixture._covariance import SHAPES
-from coterie.mixture._em import Model, Repair
-from coterie.mixture._estimator import MixtureModel
+from coterie.mixture._em import EMRun, Model, Repair
+from coterie.mixture._estimator import MixtureModel, total_weight
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
+from coterie.mixture._lbfgs import lbfgs
 from coterie.mixture._missing import ObservedGaussianFamily, has_missing
 from coterie.mixture._mixing import Fixed, Shares, log_shares
 from coterie.mixture._noise import START_SHARE, Box, bounding_box
@@ -38,6 +40,9 @@ from coterie.mixture._overview import Overview, look_over
 from coterie.mixture._prior import PRIOR_KEYS, make_prior
 from coterie.mixture._repair import Reseeding
 from coterie.mixture._start import STARTS, at_rows
+
+#: The solvers besides EM, by the names `solver=` takes.
+SOLVERS = {"lbfgs": lbfgs}
 
 
 class GaussianMixture(MixtureModel):
@@ -123,6 +128,8 @@ class GaussianMixture(MixtureModel):
         "means_init": NONE | ARRAY,
         "precisions_init": NONE | ARRAY,
         "fixed": names("weights", "means", "covariances"),
+        "solver": one_of("em", *SOLVERS),
+        "weights": one_of(*WEIGHTS),
         "prior": NONE | one_of("auto") | mapping(*PRIOR_KEYS),
         "noise": FLAG,
         "random_state": ANY,
@@ -155,6 +162,8 @@ class GaussianMixture(MixtureModel):
         means_init: Any = None,
         precisions_init: Any = None,
         fixed: tuple[str, ...] = (),
+        solver: str = "em",
+        weights: str = "softmax",
         prior: Any = None,
         noise: bool = False,
         random_state: Any = None,
@@ -176,6 +185,8 @@ class GaussianMixture(MixtureModel):
         self.means_init = means_init
         self.precisions_init = precisions_init
         self.fixed = fixed
+        self.solver = solver
+        self.weights = weights
         self.prior = prior
         self.noise = noise
         self.random_state = random_state
@@ -235,6 +246,9 @@ class GaussianMixture(MixtureModel):
     def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
         family = model.family
         assert isinstance(family, GaussianFamily)
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        if all(values is not None for values in given):
+            return self._blank(model, blocks)  # nothing is left to find
         if self.init_params == "rows":
             return at_rows(blocks, family, self._blank(model, blocks), rng)
         start = super()._begin(blocks, model, rng)
@@ -258,6 +272,22 @@ class GaussianMixture(MixtureModel):
         rng = np.random.RandomState()
         rng.set_state(check_random_state(self.random_state).get_state())
         return Reseeding(blocks, model, np.random.RandomState(rng.randint(2**31)))
+
+    def _solve(self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder) -> EMRun:
+        if self.solver == "em":
+            return super()._solve(blocks, model, start, recorder)
+        family = model.family
+        assert isinstance(family, GaussianFamily)
+        return SOLVERS[self.solver](
+            blocks,
+            model,
+            Coordinates(family, start, WEIGHTS[self.weights], frozenset(self.fixed)),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            recorder=recorder,
+            total_weight=total_weight(blocks),
+            shown=self._shown,
+        )
 
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         family = model.family
