@@ -39,6 +39,11 @@ def learn_categories(who: str, name: str, column: Column) -> Column:
         raise ValueError(
             f"{who}: {name} has no value at all, so it tells nothing; leave it out of X."
         )
+    if known.dtype.kind == "f" and np.isinf(known).any():
+        raise ValueError(
+            f"{who}: {name} contains infinity, which is no category; mark such cells as missing "
+            "(NaN) or leave the rows out."
+        )
     if known.dtype.kind == "f" and (np.floor(known) != known).any():
         fraction = known[np.floor(known) != known][0]
         raise ValueError(
@@ -47,30 +52,25 @@ def learn_categories(who: str, name: str, column: Column) -> Column:
         )
     if known.dtype.kind != "O":
         return np.unique(known)
-    distinct = set(known.tolist())
-    if all(isinstance(value, str) for value in distinct):
-        return np.array(sorted(distinct), dtype=object)
-    if any(isinstance(value, str) for value in distinct):
-        # The first words are scikit-learn's, which tools look for.
-        raise TypeError(
-            f"{who}: argument must be a string or a number, but {name} mixes both; convert all "
-            "its values to text."
-        )
-    return _learn_numbers(who, name, known)
-
-
-def _learn_numbers(who: str, name: str, known: Column) -> Column:
-    """Categories of an object column without text."""
     try:
-        numbers = np.array(known.tolist())
-    except (TypeError, ValueError):
-        numbers = known
+        distinct = sorted(set(known.tolist()))
+    except TypeError as error:
+        raise _odd_categories(who, name, known) from error
+    if isinstance(distinct[0], str):  # what can be sorted among text is text
+        return np.array(distinct, dtype=object)
+    numbers = np.array(distinct)
     if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
-        raise TypeError(
-            f"{who}: argument must be a string or a number, but {name} holds "
-            f"{type(known[0]).__name__} values; convert them to text."
-        )
+        raise _odd_categories(who, name, known)
     return learn_categories(who, name, numbers)
+
+
+def _odd_categories(who: str, name: str, known: Column) -> TypeError:
+    found = sorted({type(value).__name__ for value in known.tolist()})
+    # The first words are scikit-learn's, which tools look for.
+    return TypeError(
+        f"{who}: argument must be a string or a number, the same throughout a column, but {name} "
+        f"holds {' and '.join(found)}; convert all its values to text."
+    )
 
 
 def encode(who: str, name: str, column: Column, categories: Column) -> Codes:
@@ -98,8 +98,12 @@ def encode(who: str, name: str, column: Column, categories: Column) -> Codes:
 
 def decode(codes: npt.NDArray[Any], categories: Sequence[Column]) -> npt.NDArray[Any]:
     """Codes, (n_rows, n_columns), as the categories they stand for."""
-    columns = [own[codes[:, c].astype(np.intp)] for c, own in enumerate(categories)]
-    return np.column_stack(columns)
+    kinds = {own.dtype.kind for own in categories}
+    dtype = np.result_type(*categories) if kinds <= {*"biuf"} or kinds == {"U"} else object
+    table = np.empty(codes.shape, dtype=dtype)
+    for c, own in enumerate(categories):
+        table[:, c] = own[codes[:, c].astype(np.intp)]
+    return table
 
 
 def _listing(categories: Column) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 
 from coterie._checks import ANY, ARRAY, CALLABLE, FLAG, NONE, Rule, one_of, real, whole
 from coterie.data import Blocks
-from coterie.mixture._em import Model
+from coterie.mixture._dead import note_dead
+from coterie.mixture._em import Model, Repair
 from coterie.mixture._estimator import MixtureModel
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import with_given_weights
@@ -72,6 +73,9 @@ class PlainMixture(MixtureModel):
 
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         return with_given_weights(type(self).__name__, start, self.weights_init)
+
+    def _repair(self, blocks: Blocks, model: Model) -> Repair:
+        return note_dead()
 
     def _published_weights(self) -> Any:
         return log_shares(self.weights_.astype(np.float64))
