@@ -1,4 +1,4 @@
-"""Variational mixtures: scikit-learn's numbers, a bound that never falls, a number of components."""
+"""Variational mixtures: scikit-learn's numbers, a bound that never falls, components counted."""
 
 from __future__ import annotations
 

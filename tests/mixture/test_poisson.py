@@ -33,9 +33,7 @@ def test_em_is_that_of_the_definition(alpha, make):
     X = rng.poisson(rng.uniform(0, 9, (100, 5))).astype(float)
     weights, start = rng.uniform(0, 3, 100), rng.uniform(2, 7, (3, 5))
     first = np.array([0.2, 0.3, 0.5])
-    model = PoissonMixture(
-        3, alpha=alpha, weights_init=first, rates_init=start, max_iter=6, tol=0
-    )
+    model = PoissonMixture(3, alpha=alpha, weights_init=first, rates_init=start, max_iter=6, tol=0)
     with pytest.warns(UserWarning, match="did not converge"):
         model.fit(make(X), sample_weight=weights)
     log_weights, rates = naive_em(X, weights, np.log(first), start, alpha, 6)
