@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import mixture_twins as twins
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-import mixture_twins as twins
 from coterie import BernoulliMixture, CategoricalMixture
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mixture_twins as twins
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,7 +12,6 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import adjusted_rand_score
 
-import mixture_twins as twins
 from coterie import GaussianMixture, MixedMixture
 
 

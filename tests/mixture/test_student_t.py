@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import mixture_twins as twins
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.stats import multivariate_t
 from sklearn.metrics import adjusted_rand_score
 
-import mixture_twins as twins
 from coterie import GaussianMixture, StudentTMixture
 from coterie.mixture._student import LEAST_DOF, MOST_DOF, solve_dof
 
