@@ -11,6 +11,7 @@ namespace nb = nanobind;
 namespace coterie::bind {
 void add_centroid(nb::module_& m);
 void add_minibatch(nb::module_& m);
+void add_neighbors(nb::module_& m);
 void add_seeding(nb::module_& m);
 void add_sparse(nb::module_& m);
 }  // namespace coterie::bind
@@ -33,6 +34,7 @@ NB_MODULE(COTERIE_MODULE, m) {
         "The limit threadpoolctl has set, 0 for none.");
     coterie::bind::add_centroid(m);
     coterie::bind::add_minibatch(m);
+    coterie::bind::add_neighbors(m);
     coterie::bind::add_seeding(m);
     coterie::bind::add_sparse(m);
 }
