@@ -4,6 +4,7 @@ from coterie._config import get_options, options, set_options, show_config
 from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
+from coterie.neighbors import spanning_tree
 
 register_with_threadpoolctl()
 
@@ -17,4 +18,5 @@ __all__ = [
     "options",
     "set_options",
     "show_config",
+    "spanning_tree",
 ]

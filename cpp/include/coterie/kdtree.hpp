@@ -55,9 +55,8 @@ public:
         for (std::int64_t t = 0; t < n_cols_; ++t)
             out[t] = packed.data[t * packed.stride + (position - leaf.begin)];
     }
-    // [low, high] of a node other than the root.
     void read_box(std::int32_t node, double* low, double* high) const {
-        const In* box = boxes_of(node - (node - 1) % 2) + (node - 1) % 2;
+        const In* box = box_of(node);
         for (std::int64_t t = 0; t < n_cols_; ++t, box += 4) low[t] = box[0], high[t] = box[2];
     }
 
@@ -84,6 +83,28 @@ public:
             sum.add(state, t, larger(larger(pair(box) - h, l - pair(box + 2)), Pair{}), Pair{});
         }
         return sum.value(state);
+    }
+
+    // The same from each of a leaf's points to one box; `out` has room for packed_slack more.
+    template <class Sum>
+    void nearest_of(const Sum& sum, Packed<In> points, std::int32_t node, double* out) const {
+        constexpr int lanes = Simd<double>::lanes;
+        const In* const boxes = box_of(node);
+        for (std::int64_t i = 0; i < points.count; i += 2 * lanes) {
+            typename Sum::template State<Vec<double>> state[2];
+            const In* box = boxes;
+            const In* column = points.data + i;
+            for (std::int64_t t = 0; t < n_cols_; ++t, box += 4, column += points.stride) {
+                const Vec<double> low = broadcast(static_cast<double>(box[0]));
+                const Vec<double> high = broadcast(static_cast<double>(box[2]));
+                for (int v = 0; v < 2; ++v) {
+                    const Vec<double> x = load_as_double(column + v * lanes);
+                    const Vec<double> zero{};
+                    sum.add(state[v], t, vec_max(vec_max(low - x, x - high), zero), zero);
+                }
+            }
+            for (int v = 0; v < 2; ++v) store(out + i + v * lanes, sum.value(state[v]));
+        }
     }
 
     // At least the reduced distances from a point to any point of the two boxes.
@@ -152,13 +173,26 @@ public:
 private:
     static constexpr std::int64_t n_subtrees = 64;  // that are grown on their own
 
+    // Nodes 0, 1 + 2, 3 + 4, ... share a place for boxes; the root is alone in its.
     struct Branch {
         std::vector<Node> nodes;
-        std::vector<In> boxes;  // four numbers a column for every two siblings
+        std::vector<In> boxes;  // low, low, high, high a column for every two siblings
     };
 
+    Branch start_branch(const Node& root) const {
+        Branch branch{{{root.begin, root.end, 0}}, std::vector<In>(4 * n_cols_)};
+        write_box(root.begin, root.end, branch.boxes.data());
+        return branch;
+    }
+    const In* box_in(const Branch& branch, std::size_t node) const {
+        return branch.boxes.data() + (node + 1) / 2 * 4 * n_cols_ + (node > 0 && node % 2 == 0);
+    }
+
+    const In* box_of(std::int32_t node) const {
+        return boxes_of(node) + (node > 0 && node % 2 == 0);
+    }
     const In* boxes_of(std::int32_t child) const {
-        return boxes_.data() + static_cast<std::int64_t>(child / 2) * 4 * n_cols_;
+        return boxes_.data() + static_cast<std::int64_t>((child + 1) / 2) * 4 * n_cols_;
     }
     static Pair pair(const In* two) {
         return Pair{static_cast<double>(two[0]), static_cast<double>(two[1])};
@@ -177,16 +211,16 @@ private:
 
     // The top level by level, then the subtrees each on its own.
     void grow(const Crew& crew) {
-        Branch top;
-        top.nodes.push_back({0, static_cast<std::int32_t>(n_rows()), 0});
+        Branch top = start_branch({0, static_cast<std::int32_t>(n_rows()), 0});
         std::vector<std::int32_t> level{0};
         while (!level.empty() && static_cast<std::int64_t>(level.size()) < n_subtrees)
             level = split_level(top, level, crew);
         std::vector<Branch> branches(level.size());
         crew.run(static_cast<std::int64_t>(level.size()), [&](std::int64_t i, int) {
-            branches[i].nodes.push_back(top.nodes[level[i]]);
+            branches[i] = start_branch(top.nodes[level[i]]);
             for (std::size_t node = 0; node < branches[i].nodes.size(); ++node) {
-                const std::int32_t middle = split(branches[i].nodes[node]);
+                const std::int32_t middle =
+                    split(branches[i].nodes[node], box_in(branches[i], node));
                 if (middle >= 0) add_children(branches[i], node, middle);
             }
         });
@@ -198,8 +232,9 @@ private:
     std::vector<std::int32_t> split_level(Branch& top, const std::vector<std::int32_t>& level,
                                           const Crew& crew) {
         std::vector<std::int32_t> middles(level.size()), next;
-        crew.run(static_cast<std::int64_t>(level.size()),
-                 [&](std::int64_t i, int) { middles[i] = split(top.nodes[level[i]]); });
+        crew.run(static_cast<std::int64_t>(level.size()), [&](std::int64_t i, int) {
+            middles[i] = split(top.nodes[level[i]], box_in(top, level[i]));
+        });
         for (std::size_t i = 0; i < level.size(); ++i) {
             if (middles[i] < 0) continue;
             add_children(top, level[i], middles[i]);
@@ -227,26 +262,41 @@ private:
             nodes_.push_back(branch.nodes[i]);
             if (nodes_.back().child) nodes_.back().child += shift;
         }
-        boxes_.insert(boxes_.end(), branch.boxes.begin(), branch.boxes.end());
+        boxes_.insert(boxes_.end(), branch.boxes.begin() + 4 * n_cols_, branch.boxes.end());
     }
 
     void write_box(std::int32_t begin, std::int32_t end, In* box) const {
-        std::vector<In> low(row(begin), row(begin) + n_cols_), high = low;
-        for (std::int32_t i = begin + 1; i < end; ++i) {
-            const In* x = row(i);
-            for (std::int64_t t = 0; t < n_cols_; ++t) {
+        switch (n_cols_) {
+            case 2:
+                return write_box_of<2>(begin, end, box);
+            case 3:
+                return write_box_of<3>(begin, end, box);
+            default:
+                return write_box_of<0>(begin, end, box);
+        }
+    }
+
+    // `Cols` is the number of columns where it is known, or 0.
+    template <int Cols>
+    void write_box_of(std::int32_t begin, std::int32_t end, In* box) const {
+        const std::int64_t n_cols = Cols ? Cols : n_cols_;
+        In few[2 * (Cols ? Cols : 1)];
+        std::vector<In> many(Cols ? 0 : 2 * n_cols);
+        In* low = Cols ? few : many.data();
+        In* high = low + n_cols;
+        std::copy(row(begin), row(begin) + n_cols, low);
+        std::copy(low, low + n_cols, high);
+        for (const In* x = row(begin); x != row(end); x += n_cols)
+            for (std::int64_t t = 0; t < n_cols; ++t) {
                 low[t] = x[t] < low[t] ? x[t] : low[t];
                 high[t] = x[t] > high[t] ? x[t] : high[t];
             }
-        }
-        for (std::int64_t t = 0; t < n_cols_; ++t) box[4 * t] = low[t], box[4 * t + 2] = high[t];
+        for (std::int64_t t = 0; t < n_cols; ++t) box[4 * t] = low[t], box[4 * t + 2] = high[t];
     }
 
     // Part the points of a node at about the median of its widest column; -1 for a leaf.
-    std::int32_t split(const Node& node) {
+    std::int32_t split(const Node& node, const In* box) {
         if (node.size() <= leaf_size_) return -1;
-        std::vector<In> box(4 * n_cols_);
-        write_box(node.begin, node.end, box.data());
         std::int64_t widest = 0;
         const auto width = [&](std::int64_t t) { return box[4 * t + 2] / 2 - box[4 * t] / 2; };
         for (std::int64_t t = 1; t < n_cols_; ++t)
