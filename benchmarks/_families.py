@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import centroid
+from . import centroid, neighbors
 from ._harness import Workload
 
-FAMILIES: dict[str, Sequence[Workload]] = {"centroid": centroid.WORKLOADS}
+FAMILIES: dict[str, Sequence[Workload]] = {
+    "neighbors": neighbors.WORKLOADS,
+    "centroid": centroid.WORKLOADS,
+}
 
 
 def all_workloads() -> list[Workload]:

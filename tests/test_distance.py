@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
 
 import coterie._checks
+import twins
 from coterie.distance import METRICS, as_metric, condensed, pairwise, rows_to, tiles
 
 SUMS = ["euclidean", "manhattan", "chebyshev"]

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import KDTree
 
 import coterie._checks
+import twins
 from coterie.distance import pairwise
 from coterie.neighbors import count_within, knn, kth_distances, within
 

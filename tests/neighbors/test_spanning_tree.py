@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+import twins
 from coterie import spanning_tree
 from coterie.distance import pairwise
 from coterie.neighbors import SpanningTree, kth_distances
@@ -23,9 +23,7 @@ def rows(n: int, d: int, dtype: Any = np.float64, seed: int = 0) -> Any:
 
 
 def edges(tree: SpanningTree) -> list[tuple[float, int, int]]:
-    return list(
-        zip(tree.lengths.tolist(), tree.heads.tolist(), tree.tails.tolist(), strict=True)
-    )
+    return list(zip(tree.lengths.tolist(), tree.heads.tolist(), tree.tails.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("method", METHODS)

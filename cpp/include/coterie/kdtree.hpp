@@ -64,11 +64,13 @@ public:
     template <class Sum>
     Pair nearest_of(const Sum& sum, const double* query, std::int32_t child) const {
         typename Sum::template State<Pair> state;
-        const In* box = boxes_of(child);
-        for (std::int64_t t = 0; t < n_cols_; ++t, box += 4) {
-            const Pair q{query[t], query[t]};
-            sum.add(state, t, larger(larger(pair(box) - q, q - pair(box + 2)), Pair{}), Pair{});
-        }
+        with_columns(n_cols_, [&](auto d) {
+            const In* box = boxes_of(child);
+            for (std::int64_t t = 0; t < d; ++t, box += 4) {
+                const Pair q{query[t], query[t]};
+                sum.add(state, t, larger(larger(pair(box) - q, q - pair(box + 2)), Pair{}), Pair{});
+            }
+        });
         return sum.value(state);
     }
 
@@ -77,11 +79,13 @@ public:
     Pair nearest_of(const Sum& sum, const double* low, const double* high,
                     std::int32_t child) const {
         typename Sum::template State<Pair> state;
-        const In* box = boxes_of(child);
-        for (std::int64_t t = 0; t < n_cols_; ++t, box += 4) {
-            const Pair l{low[t], low[t]}, h{high[t], high[t]};
-            sum.add(state, t, larger(larger(pair(box) - h, l - pair(box + 2)), Pair{}), Pair{});
-        }
+        with_columns(n_cols_, [&](auto d) {
+            const In* box = boxes_of(child);
+            for (std::int64_t t = 0; t < d; ++t, box += 4) {
+                const Pair l{low[t], low[t]}, h{high[t], high[t]};
+                sum.add(state, t, larger(larger(pair(box) - h, l - pair(box + 2)), Pair{}), Pair{});
+            }
+        });
         return sum.value(state);
     }
 
@@ -89,33 +93,36 @@ public:
     template <class Sum>
     void nearest_of(const Sum& sum, Packed<In> points, std::int32_t node, double* out) const {
         constexpr int lanes = Simd<double>::lanes;
-        const In* const boxes = box_of(node);
-        for (std::int64_t i = 0; i < points.count; i += 2 * lanes) {
-            typename Sum::template State<Vec<double>> state[2];
-            const In* box = boxes;
-            const In* column = points.data + i;
-            for (std::int64_t t = 0; t < n_cols_; ++t, box += 4, column += points.stride) {
-                const Vec<double> low = broadcast(static_cast<double>(box[0]));
-                const Vec<double> high = broadcast(static_cast<double>(box[2]));
-                for (int v = 0; v < 2; ++v) {
-                    const Vec<double> x = load_as_double(column + v * lanes);
-                    const Vec<double> zero{};
-                    sum.add(state[v], t, vec_max(vec_max(low - x, x - high), zero), zero);
+        with_columns(n_cols_, [&](auto d) {
+            for (std::int64_t i = 0; i < points.count; i += 2 * lanes) {
+                typename Sum::template State<Vec<double>> state[2];
+                const In* box = box_of(node);
+                const In* column = points.data + i;
+                for (std::int64_t t = 0; t < d; ++t, box += 4, column += points.stride) {
+                    const Vec<double> low = broadcast(static_cast<double>(box[0]));
+                    const Vec<double> high = broadcast(static_cast<double>(box[2]));
+                    for (int v = 0; v < 2; ++v) {
+                        const Vec<double> x = load_as_double(column + v * lanes);
+                        const Vec<double> zero{};
+                        sum.add(state[v], t, vec_max(vec_max(low - x, x - high), zero), zero);
+                    }
                 }
+                for (int v = 0; v < 2; ++v) store(out + i + v * lanes, sum.value(state[v]));
             }
-            for (int v = 0; v < 2; ++v) store(out + i + v * lanes, sum.value(state[v]));
-        }
+        });
     }
 
     // At least the reduced distances from a point to any point of the two boxes.
     template <class Sum>
     Pair farthest_of(const Sum& sum, const double* query, std::int32_t child) const {
         typename Sum::template State<Pair> state;
-        const In* box = boxes_of(child);
-        for (std::int64_t t = 0; t < n_cols_; ++t, box += 4) {
-            const Pair q{query[t], query[t]};
-            sum.add(state, t, larger(pair(box + 2) - q, q - pair(box)), Pair{});
-        }
+        with_columns(n_cols_, [&](auto d) {
+            const In* box = boxes_of(child);
+            for (std::int64_t t = 0; t < d; ++t, box += 4) {
+                const Pair q{query[t], query[t]};
+                sum.add(state, t, larger(pair(box + 2) - q, q - pair(box)), Pair{});
+            }
+        });
         return sum.value(state);
     }
 
@@ -266,32 +273,14 @@ private:
     }
 
     void write_box(std::int32_t begin, std::int32_t end, In* box) const {
-        switch (n_cols_) {
-            case 2:
-                return write_box_of<2>(begin, end, box);
-            case 3:
-                return write_box_of<3>(begin, end, box);
-            default:
-                return write_box_of<0>(begin, end, box);
-        }
-    }
-
-    // `Cols` is the number of columns where it is known, or 0.
-    template <int Cols>
-    void write_box_of(std::int32_t begin, std::int32_t end, In* box) const {
-        const std::int64_t n_cols = Cols ? Cols : n_cols_;
-        In few[2 * (Cols ? Cols : 1)];
-        std::vector<In> many(Cols ? 0 : 2 * n_cols);
-        In* low = Cols ? few : many.data();
-        In* high = low + n_cols;
-        std::copy(row(begin), row(begin) + n_cols, low);
-        std::copy(low, low + n_cols, high);
-        for (const In* x = row(begin); x != row(end); x += n_cols)
-            for (std::int64_t t = 0; t < n_cols; ++t) {
-                low[t] = x[t] < low[t] ? x[t] : low[t];
-                high[t] = x[t] > high[t] ? x[t] : high[t];
-            }
-        for (std::int64_t t = 0; t < n_cols; ++t) box[4 * t] = low[t], box[4 * t + 2] = high[t];
+        for (std::int64_t t = 0; t < n_cols_; ++t) box[4 * t] = box[4 * t + 2] = row(begin)[t];
+        with_columns(n_cols_, [&](auto d) {
+            for (const In* x = row(begin); x != row(end); x += d)
+                for (std::int64_t t = 0; t < d; ++t) {
+                    box[4 * t] = x[t] < box[4 * t] ? x[t] : box[4 * t];
+                    box[4 * t + 2] = x[t] > box[4 * t + 2] ? x[t] : box[4 * t + 2];
+                }
+        });
     }
 
     // Part the points of a node at about the median of its widest column; -1 for a leaf.
@@ -309,8 +298,8 @@ private:
     }
 
     In about_median(const Node& node, std::int64_t column) const {
-        In sample[255];
-        const std::int32_t n = std::min(node.size(), 255);
+        In sample[63];
+        const std::int32_t n = std::min(node.size(), 63);
         for (std::int32_t i = 0; i < n; ++i)
             sample[i] = row(node.begin + static_cast<std::int64_t>(i) * node.size() / n)[column];
         std::nth_element(sample, sample + n / 2, sample + n);

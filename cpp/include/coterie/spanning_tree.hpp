@@ -76,7 +76,7 @@ public:
             }
             mark_uniform_nodes();
             offer_known();
-            search_rest();
+            for_each_leaf([&](std::int32_t leaf) { search(leaf); });
             choose_least();
             merge(roots, edges);
         }
@@ -92,16 +92,15 @@ private:
     // The component of all of a node's points, or -1 where there are several.
     void mark_uniform_nodes() {
         const auto& nodes = tree_.nodes();
-        for (std::size_t i = nodes.size(); i-- > 0;) {
-            const Node& node = nodes[i];
-            if (!node.is_leaf()) {
-                uniform_[i] =
-                    uniform_[node.child] == uniform_[node.child + 1] ? uniform_[node.child] : -1;
-                continue;
-            }
-            uniform_[i] = component_[node.begin];
-            for (std::int32_t p = node.begin + 1; p < node.end; ++p)
-                if (component_[p] != uniform_[i]) uniform_[i] = -1;
+        for_each_leaf([&](std::int32_t id) {
+            const Node& leaf = nodes[id];
+            uniform_[id] = component_[leaf.begin];
+            for (std::int32_t p = leaf.begin + 1; p < leaf.end; ++p)
+                if (component_[p] != uniform_[id]) uniform_[id] = -1;
+        });
+        for (std::size_t i = nodes.size(); i-- > 0;) {  // children stand behind their parents
+            const std::int32_t child = nodes[i].child;
+            if (child) uniform_[i] = uniform_[child] == uniform_[child + 1] ? uniform_[child] : -1;
         }
     }
 
@@ -121,14 +120,21 @@ private:
         const ScanChunks chunks(static_cast<std::int64_t>(tree_.leaves().size()), 1 << 23);
         crew_.run(chunks.count(), [&](std::int64_t chunk, int) {
             for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
-                body(tree_.nodes()[tree_.leaves()[i]]);
+                body(tree_.leaves()[i]);
+        });
+    }
+
+    template <class Body>
+    void for_each_position(const Body& body) {
+        for_each_leaf([&](std::int32_t id) {
+            const Node& leaf = tree_.nodes()[id];
+            for (std::int32_t p = leaf.begin; p < leaf.end; ++p) body(p);
         });
     }
 
     void offer_known() {
-        for_each_leaf([&](const Node& leaf) {
-            for (std::int32_t p = leaf.begin; p < leaf.end; ++p)
-                if (knows_nearest(p)) lower_limit(component_[p], bound_[p]);
+        for_each_position([&](std::int32_t p) {
+            if (knows_nearest(p)) lower_limit(component_[p], bound_[p]);
         });
     }
 
@@ -148,14 +154,6 @@ private:
         double bound[KdTree<In>::scratch_size];
     };
     using Index = std::uint8_t;
-
-    void search_rest() {
-        const ScanChunks chunks(static_cast<std::int64_t>(tree_.leaves().size()), 1 << 23);
-        crew_.run(chunks.count(), [&](std::int64_t chunk, int) {
-            for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
-                search(tree_.leaves()[i]);
-        });
-    }
 
     void search(std::int32_t leaf_id) {
         const Node& leaf = tree_.nodes()[leaf_id];
@@ -252,15 +250,12 @@ private:
     }
 
     void choose_least() {
-        for_each_leaf([&](const Node& leaf) {
-            for (std::int32_t p = leaf.begin; p < leaf.end; ++p) {
-                const std::int32_t c = component_[p];
-                if (bound_[p] > limit_[c].load(std::memory_order_relaxed) || !knows_nearest(p))
-                    continue;
-                const Edge edge = Edge::between(bound_[p], row(p), row(nearest_[p]));
-                const std::lock_guard lock(locks_[c % n_locks]);
-                if (edge < least_[c].edge) least_[c] = {edge, nearest_[p]};
-            }
+        for_each_position([&](std::int32_t p) {
+            const std::int32_t c = component_[p];
+            if (bound_[p] > limit_[c].load(std::memory_order_relaxed) || !knows_nearest(p)) return;
+            const Edge edge = Edge::between(bound_[p], row(p), row(nearest_[p]));
+            const std::lock_guard lock(locks_[c % n_locks]);
+            if (edge < least_[c].edge) least_[c] = {edge, nearest_[p]};
         });
     }
 
@@ -268,9 +263,9 @@ private:
         for (const std::int32_t root : roots)
             if (sets_.unite(root, component_[least_[root].position]))
                 edges.push_back(least_[root].edge);
-        std::erase_if(roots, [&](std::int32_t root) { return sets_.find(root) != root; });
-        // Every component's name now leads to its new one in a step or two.
-        for (std::int64_t p = 0; p < n_; ++p) component_[p] = sets_.find(component_[p]);
+        for (const std::int32_t root : roots) sets_.flatten(root);
+        for_each_position([&](std::int32_t p) { component_[p] = sets_.parent(component_[p]); });
+        std::erase_if(roots, [&](std::int32_t root) { return sets_.parent(root) != root; });
     }
 
     struct Least {
