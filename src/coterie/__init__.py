@@ -13,6 +13,7 @@ from coterie.mixture import (
     PoissonMixture,
     StudentTMixture,
 )
+from coterie.neighbors import spanning_tree
 
 register_with_threadpoolctl()
 
@@ -33,4 +34,5 @@ __all__ = [
     "options",
     "set_options",
     "show_config",
+    "spanning_tree",
 ]
