@@ -175,32 +175,66 @@ public:
     void each_nearer(std::int64_t begin, std::int64_t end, const double* closest,
                      const std::int32_t* nearest, const Visit& visit) const {
         std::vector<In> buffer(rows_.n_cols);
-        std::uint8_t survives[screened];
-        std::int32_t survivors[screened];
+        Survivors survivors;
         for (; begin < end; begin += screened) {
-            const auto size =
-                static_cast<std::int32_t>(std::min<std::int64_t>(screened, end - begin));
-            for (std::int32_t i = 0; i < size; ++i)
-                survives[i] = closest[begin + i] > radii_[nearest[begin + i]];
-            std::int32_t count = 0;
-            for (std::int32_t i = 0; i < size; ++i) {
-                survivors[count] = i;
-                count += survives[i];
-            }
-            for (std::int32_t first = 0; first < count; first += lanes) {
-                for (std::int32_t r = first + ahead; r < std::min(count, first + ahead + lanes);
-                     ++r)
-                    prefetch(rows_.row(begin + survivors[r]));
-                each_nearer_of(begin, survivors + first, std::min(lanes, count - first), closest,
-                               buffer.data(), visit);
+            screen(begin, std::min(begin + screened, end), closest, nearest, survivors);
+            for (int first = 0; first < survivors.count; first += lanes) {
+                for (int r = 0; r < lanes; ++r) prefetch(survivors.row[first + ahead + r]);
+                each_nearer_of(survivors, first, closest, buffer.data(), visit);
             }
         }
     }
 
 private:
     static constexpr int lanes = Simd<In>::lanes;
-    static constexpr std::int32_t screened = 512;  // rows at a time
-    static constexpr std::int32_t ahead = 32;      // rows between a prefetch and its use
+    static constexpr int screened = 512;  // rows at a time
+    static constexpr int ahead = 32;      // rows between a prefetch and its use
+
+    // Rows that a newcomer may be nearer to; the last one repeats up to where others look.
+    struct Survivors {
+        const In* row[screened + ahead + lanes];
+        In threshold[screened + lanes];  // a quick distance of at least this is certainly no nearer
+        std::int64_t id[screened + lanes];
+        int count;
+    };
+
+    // Bit i is set where the triangle inequality does not prove that row begin + i stays.
+    std::uint64_t unproven(std::int64_t begin, int size, const double* closest,
+                           const std::int32_t* nearest) const {
+        constexpr int step = Simd<double>::lanes;
+        std::uint64_t bits = 0;
+        int i = 0;
+        for (; i + step <= size; i += step) {
+            Vec<double> radii;
+            for (int lane = 0; lane < step; ++lane) radii[lane] = radii_[nearest[begin + i + lane]];
+            bits |= std::uint64_t{detail::lane_bits(load(closest + begin + i) > radii)} << i;
+        }
+        for (; i < size; ++i)
+            bits |= std::uint64_t{closest[begin + i] > radii_[nearest[begin + i]]} << i;
+        return bits;
+    }
+
+    void screen(std::int64_t begin, std::int64_t end, const double* closest,
+                const std::int32_t* nearest, Survivors& survivors) const {
+        // The factor pays for the rounding of both distances, the smallest normal number for what
+        // underflows.
+        constexpr double unit = std::numeric_limits<In>::epsilon();
+        const double inflate = 1 + 2 * unit * static_cast<double>(rows_.n_cols + 8);
+        int count = 0;
+        for (; begin < end; begin += 64) {
+            const int size = static_cast<int>(std::min<std::int64_t>(64, end - begin));
+            for (auto bits = unproven(begin, size, closest, nearest); bits; bits &= bits - 1) {
+                const std::int64_t i = begin + std::countr_zero(bits);
+                survivors.row[count] = rows_.row(i);
+                survivors.threshold[count] =
+                    static_cast<In>(closest[i] * inflate) + std::numeric_limits<In>::min();
+                survivors.id[count++] = i;
+            }
+        }
+        survivors.count = count;
+        if (count > 0) std::fill_n(survivors.row + count, ahead + lanes, survivors.row[count - 1]);
+        std::fill_n(survivors.threshold + count, lanes, In{0});
+    }
 
     // Surviving rows lie scattered, where the processor does not foresee the next one; once begun,
     // a long row is read in order.
@@ -211,27 +245,16 @@ private:
     }
 
     template <class Visit>
-    void each_nearer_of(std::int64_t begin, const std::int32_t* survivors, int count,
-                        const double* closest, In* buffer, const Visit& visit) const {
+    void each_nearer_of(const Survivors& survivors, int first, const double* closest, In* buffer,
+                        const Visit& visit) const {
         const std::int64_t d = rows_.n_cols;
-        // A quick distance of at least this is certainly no nearer: the factor pays for the
-        // rounding of both distances, the smallest normal number for what underflows.
-        constexpr double unit = std::numeric_limits<In>::epsilon();
-        const double inflate = 1 + 2 * unit * static_cast<double>(d + 8);
-        const In* row[lanes];
-        Vec<In> threshold = {};
-        for (int r = 0; r < lanes; ++r) {
-            const std::int64_t i = begin + survivors[std::min(r, count - 1)];
-            row[r] = rows_.row(i);
-            threshold[r] = static_cast<In>(closest[i] * inflate) + std::numeric_limits<In>::min();
-        }
-        const std::uint32_t present = (1u << count) - 1;
+        const Vec<In> threshold = load(survivors.threshold + first);
         for (std::int64_t j = 0; j < newcomers_.count; ++j) {
-            const Vec<In> quick = detail::quick_sq_dists(row, rows_.col_stride, &scaled_[j * d], d,
-                                                         static_cast<In>(scale_));
-            for (auto bits = detail::lane_bits(quick < threshold) & present; bits;
-                 bits &= bits - 1) {
-                const std::int64_t i = begin + survivors[std::countr_zero(bits)];
+            const Vec<In> quick =
+                detail::quick_sq_dists(survivors.row + first, rows_.col_stride, &scaled_[j * d], d,
+                                       static_cast<In>(scale_));
+            for (auto bits = detail::lane_bits(quick < threshold); bits; bits &= bits - 1) {
+                const std::int64_t i = survivors.id[first + std::countr_zero(bits)];
                 const double sq_dist = direct_sq_dist(contiguous_row(rows_, i, buffer),
                                                       newcomers_.values + j * d, d, scale_);
                 if (sq_dist < closest[i]) visit(i, j, sq_dist);
