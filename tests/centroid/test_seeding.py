@@ -15,7 +15,7 @@ from sklearn.cluster import kmeans_plusplus as peer_kmeans_plusplus
 from sklearn.datasets import make_blobs
 
 from coterie.centroid._passes import lay_out
-from coterie.centroid._seeding import SEEDINGS, Seeds, cover_of, farthest_first
+from coterie.centroid._seeding import SEEDINGS, DenseCover, Seeds, cover_of, farthest_first
 from coterie.data import as_blocks
 
 #: The seedings that choose rows.
@@ -320,6 +320,25 @@ def test_memory_mapped_rows_keep_their_scratch_in_a_file(tmp_path: Path) -> None
     cover = cover_of(blocks, lay_out(blocks)[1])
     assert isinstance(cover.closest, np.memmap)
     assert isinstance(cover.nearest, np.memmap)
+    assert isinstance(cover, DenseCover)
+    cover.expect(1000)
+    assert cover._sketch is not None
+    assert isinstance(cover._sketch[0], np.memmap)
+
+
+@pytest.mark.parametrize("name", data_sets())
+def test_expecting_candidates_changes_no_gain(name: str) -> None:
+    blocks = as_blocks(data_sets()[name])
+    covers = [cover_of(blocks, lay_out(blocks)[1]) for _ in range(3)]
+    covers[1].expect(63)  # too few to prepare anything
+    covers[2].expect(64)
+    assert [cover._sketch is None for cover in covers] == [True, True, False]  # type: ignore[attr-defined]
+    row_ids = np.arange(min(9, blocks.n_rows))
+    gains = []
+    for cover in covers:
+        cover.add(np.array([0]))
+        gains.append(cover.gains(row_ids).tolist())
+    assert gains[0] == gains[1] == gains[2]
 
 
 @pytest.mark.parametrize("init", ["k-means++", "farthest-first", "k-means||"])

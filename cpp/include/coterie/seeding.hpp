@@ -9,12 +9,15 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "coterie/direct.hpp"
 #include "coterie/lloyd.hpp"
 #include "coterie/pool.hpp"
+#include "coterie/sketch.hpp"
 
 namespace coterie {
 
@@ -37,25 +40,6 @@ struct Cover {
 };
 
 namespace detail {
-
-// Bit i is set where lane i of a comparison held.
-template <class Mask>
-inline std::uint32_t lane_bits(Mask mask) {
-    constexpr int lanes = sizeof(mask) / sizeof(mask[0]);
-#if defined(__AVX512F__)
-    if constexpr (lanes == 16) return _mm512_movepi32_mask((__m512i)mask);
-    if constexpr (lanes == 8) return _mm512_movepi64_mask((__m512i)mask);
-#elif defined(__AVX__)
-    if constexpr (lanes == 8) return _mm256_movemask_ps((__m256)mask);
-    if constexpr (lanes == 4) return _mm256_movemask_pd((__m256d)mask);
-#elif defined(__SSE2__)
-    if constexpr (lanes == 4) return _mm_movemask_ps((__m128)mask);
-    if constexpr (lanes == 2) return _mm_movemask_pd((__m128d)mask);
-#endif
-    std::uint32_t bits = 0;
-    for (int i = 0; i < lanes; ++i) bits |= static_cast<std::uint32_t>(mask[i] != 0) << i;
-    return bits;
-}
 
 // From each half of a pair: the even (odd = 0) or odd (odd = 1) units of `a`, then those of `b`,
 // where a unit is `unit` lanes and the halves lie within `piece` lanes.
@@ -153,7 +137,69 @@ inline double chunk_total(const double* closest, const double* weights, std::int
     return total;
 }
 
+// visit(i) for each byte that shares a bit with `bit`; most do not, so eight are asked at once.
+template <class Visit>
+inline void each_with_bit(const std::uint8_t* bytes, std::int64_t begin, std::int64_t end,
+                          std::uint8_t bit, const Visit& visit) {
+    const std::uint64_t bits = 0x0101010101010101u * bit;
+    for (; begin < end; begin += 8) {
+        const auto size = std::min<std::int64_t>(8, end - begin);
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, bytes + begin, size);
+        if (!(eight & bits)) continue;
+        for (std::int64_t i = begin; i < begin + size; ++i)
+            if (bytes[i] & bit) visit(i);
+    }
+}
+
 }  // namespace detail
+
+// Send for the beginning of a row; once begun, a long row is read in order.
+template <class In>
+inline void prefetch(const In* row, std::int64_t n_cols) {
+    const auto n_bytes = std::min<std::int64_t>(256, n_cols * sizeof(In));
+    for (std::int64_t at = 0; at < n_bytes; at += 64)
+        __builtin_prefetch(reinterpret_cast<const char*>(row) + at);
+}
+
+// Pairs of a row and a newcomer whose distance is wanted. The rows lie scattered, where the
+// processor does not foresee the next one: each is sent for when listed, and read some pairs later.
+template <class In>
+class Shortlist {
+public:
+    Shortlist(Matrix<const In> rows, double scale, const double* newcomers)
+        : rows_(rows), scale_(scale), newcomers_(newcomers), buffer_(rows.n_cols) {}
+
+    // visit(row, newcomer, sq_dist), in the order listed, wherever sq_dist < closest[row].
+    template <class Visit>
+    void add(std::int64_t row, std::int64_t newcomer, const double* closest, const Visit& visit) {
+        prefetch(rows_.row(row), rows_.n_cols);
+        row_[count_] = row;
+        newcomer_[count_] = newcomer;
+        if (++count_ == capacity) work_off(closest, visit);
+    }
+
+    template <class Visit>
+    void work_off(const double* closest, const Visit& visit) {
+        const std::int64_t d = rows_.n_cols;
+        for (int at = 0; at < count_; ++at) {
+            const double sq_dist = direct_sq_dist(contiguous_row(rows_, row_[at], buffer_.data()),
+                                                  newcomers_ + newcomer_[at] * d, d, scale_);
+            if (sq_dist < closest[row_[at]]) visit(row_[at], newcomer_[at], sq_dist);
+        }
+        count_ = 0;
+    }
+
+private:
+    static constexpr int capacity = 64;
+
+    Matrix<const In> rows_;
+    double scale_;
+    const double* newcomers_;
+    std::vector<In> buffer_;
+    std::int64_t row_[capacity], newcomer_[capacity];
+    int count_ = 0;
+};
 
 // Newcomers measured against the rows: finds the rows that are nearer to one than to any seed.
 // Newcomers are rows themselves, so they lose nothing when they return to the rows' type.
@@ -179,13 +225,41 @@ public:
         for (; begin < end; begin += screened) {
             screen(begin, std::min(begin + screened, end), closest, nearest, survivors);
             for (int first = 0; first < survivors.count; first += lanes) {
-                for (int r = 0; r < lanes; ++r) prefetch(survivors.row[first + ahead + r]);
+                for (int r = 0; r < lanes; ++r)
+                    prefetch(survivors.row[first + ahead + r], rows_.n_cols);
                 each_nearer_of(survivors, first, closest, buffer.data(), visit);
             }
         }
     }
 
+    // The same by way of a sketch of the rows, at a fraction of the bytes.
+    template <class Visit>
+    void each_nearer(const SketchedPoints& sketched, std::int64_t begin, std::int64_t end,
+                     const double* closest, const std::int32_t* nearest, const Visit& visit) const {
+        Shortlist<In> shortlist(rows_, scale_, newcomers_.values);
+        for (; begin < end; begin += word) {
+            const int size = static_cast<int>(std::min<std::int64_t>(word, end - begin));
+            auto bits = unproven(begin, size, closest, nearest);
+            for (std::int64_t i = begin; bits; bits >>= Sketch::tile_rows, i += Sketch::tile_rows) {
+                const auto open = static_cast<std::uint32_t>(bits) & tile_mask;
+                if (!open) continue;
+                double padded[Sketch::tile_rows] = {};
+                const bool whole = i + Sketch::tile_rows <= end;
+                if (!whole) std::copy(closest + i, closest + end, padded);
+                sketched.each_near(i / Sketch::tile_rows, whole ? closest + i : padded,
+                                   [&](std::int64_t newcomer, std::uint32_t near) {
+                                       for (near &= open; near; near &= near - 1)
+                                           shortlist.add(i + std::countr_zero(near), newcomer,
+                                                         closest, visit);
+                                   });
+            }
+        }
+        shortlist.work_off(closest, visit);
+    }
+
 private:
+    static constexpr int word = 64;  // rows whose bits fit in a word
+    static constexpr std::uint32_t tile_mask = (1u << Sketch::tile_rows) - 1;
     static constexpr int lanes = Simd<In>::lanes;
     static constexpr int screened = 512;  // rows at a time
     static constexpr int ahead = 32;      // rows between a prefetch and its use
@@ -207,7 +281,7 @@ private:
         for (; i + step <= size; i += step) {
             Vec<double> radii;
             for (int lane = 0; lane < step; ++lane) radii[lane] = radii_[nearest[begin + i + lane]];
-            bits |= std::uint64_t{detail::lane_bits(load(closest + begin + i) > radii)} << i;
+            bits |= std::uint64_t{lane_bits(load(closest + begin + i) > radii)} << i;
         }
         for (; i < size; ++i)
             bits |= std::uint64_t{closest[begin + i] > radii_[nearest[begin + i]]} << i;
@@ -221,8 +295,8 @@ private:
         constexpr double unit = std::numeric_limits<In>::epsilon();
         const double inflate = 1 + 2 * unit * static_cast<double>(rows_.n_cols + 8);
         int count = 0;
-        for (; begin < end; begin += 64) {
-            const int size = static_cast<int>(std::min<std::int64_t>(64, end - begin));
+        for (; begin < end; begin += word) {
+            const int size = static_cast<int>(std::min<std::int64_t>(word, end - begin));
             for (auto bits = unproven(begin, size, closest, nearest); bits; bits &= bits - 1) {
                 const std::int64_t i = begin + std::countr_zero(bits);
                 survivors.row[count] = rows_.row(i);
@@ -236,14 +310,6 @@ private:
         std::fill_n(survivors.threshold + count, lanes, In{0});
     }
 
-    // Surviving rows lie scattered, where the processor does not foresee the next one; once begun,
-    // a long row is read in order.
-    void prefetch(const In* row) const {
-        const auto n_bytes = std::min<std::int64_t>(256, rows_.n_cols * sizeof(In));
-        for (std::int64_t at = 0; at < n_bytes; at += 64)
-            __builtin_prefetch(reinterpret_cast<const char*>(row) + at);
-    }
-
     template <class Visit>
     void each_nearer_of(const Survivors& survivors, int first, const double* closest, In* buffer,
                         const Visit& visit) const {
@@ -253,7 +319,7 @@ private:
             const Vec<In> quick =
                 detail::quick_sq_dists(survivors.row + first, rows_.col_stride, &scaled_[j * d], d,
                                        static_cast<In>(scale_));
-            for (auto bits = detail::lane_bits(quick < threshold); bits; bits &= bits - 1) {
+            for (auto bits = lane_bits(quick < threshold); bits; bits &= bits - 1) {
                 const std::int64_t i = survivors.id[first + std::countr_zero(bits)];
                 const double sq_dist = direct_sq_dist(contiguous_row(rows_, i, buffer),
                                                       newcomers_.values + j * d, d, scale_);
@@ -296,25 +362,31 @@ inline std::uint8_t hint_of(std::int64_t candidate) {
     return static_cast<std::uint8_t>(1u << (candidate % 8));
 }
 
-// By how much each candidate would lower the potential, and hints for adding one of them.
+// By how much each candidate would lower the potential, and hints for adding one of them. A sketch
+// of the rows, if there is one, only makes it faster.
 template <class In>
-void measure_gains(Weighted<In> data, double scale, Seeds seeds, Seeds candidates,
-                   const double* closest, const std::int32_t* nearest, std::uint8_t* hints,
-                   double* gains, const Crew& crew) {
+void measure_gains(Weighted<In> data, double scale, std::optional<Sketch> sketch, Seeds seeds,
+                   Seeds candidates, const double* closest, const std::int32_t* nearest,
+                   std::uint8_t* hints, double* gains, const Crew& crew) {
     const Chunks chunks = seeding_chunks(data.rows.n_rows, data.rows.n_cols);
     const Newcomers<In> newcomers(data.rows, scale, seeds, candidates, crew);
+    std::optional<SketchedPoints> sketched;
+    if (sketch)
+        sketched.emplace(candidates.values, candidates.count, data.rows.n_cols, scale, *sketch);
     std::vector<double> parts(chunks.count() * candidates.count);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
         double* part = parts.data() + chunk * candidates.count;
         std::fill(hints + begin, hints + end, std::uint8_t{0});
-        newcomers.each_nearer(begin, end, closest, nearest,
-                              [&](std::int64_t i, std::int64_t candidate, double sq_dist) {
-                                  const double gain = closest[i] - sq_dist;
-                                  part[candidate] +=
-                                      data.weights ? rounded(data.weights[i] * gain) : gain;
-                                  hints[i] |= hint_of(candidate);
-                              });
+        const auto count = [&](std::int64_t i, std::int64_t candidate, double sq_dist) {
+            const double gain = closest[i] - sq_dist;
+            part[candidate] += data.weights ? rounded(data.weights[i] * gain) : gain;
+            hints[i] |= hint_of(candidate);
+        };
+        if (sketched)
+            newcomers.each_nearer(*sketched, begin, end, closest, nearest, count);
+        else
+            newcomers.each_nearer(begin, end, closest, nearest, count);
     });
     std::fill(gains, gains + candidates.count, 0.0);
     for (std::int64_t chunk = 0; chunk < chunks.count(); ++chunk)
@@ -331,18 +403,16 @@ void add_measured_seed(Weighted<In> data, double scale, Seeds seeds, std::int64_
     const double* seed = seeds.values + (seeds.count - 1) * d;
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
-        std::vector<In> buffer(d);
+        Shortlist<In> shortlist(data.rows, scale, seed);
         bool changed = false;
-        for (std::int64_t i = begin; i < end; ++i) {
-            if (!(hints[i] & hint_of(candidate))) continue;
-            const double sq_dist =
-                direct_sq_dist(contiguous_row(data.rows, i, buffer.data()), seed, d, scale);
-            if (sq_dist < cover.closest[i]) {
-                cover.closest[i] = sq_dist;
-                cover.nearest[i] = static_cast<std::int32_t>(seeds.count - 1);
-                changed = true;
-            }
-        }
+        const auto go_over = [&](std::int64_t i, std::int64_t, double sq_dist) {
+            cover.closest[i] = sq_dist;
+            cover.nearest[i] = static_cast<std::int32_t>(seeds.count - 1);
+            changed = true;
+        };
+        detail::each_with_bit(hints, begin, end, hint_of(candidate),
+                              [&](std::int64_t i) { shortlist.add(i, 0, cover.closest, go_over); });
+        shortlist.work_off(cover.closest, go_over);
         if (changed)
             cover.totals[chunk] = detail::chunk_total(cover.closest, data.weights, begin, end);
     });

@@ -22,6 +22,10 @@ Ints = npt.NDArray[np.int64]
 
 #: Rows handled at a time where a pass needs scratch as wide as the rows.
 _SLICE_ROWS = 4096
+#: From how many candidates on a sketch of the rows pays for itself.
+_SKETCH_CANDIDATES = 64
+#: Columns a sketch can have.
+_SKETCH_COLUMNS = 65536
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,8 @@ class Seeds:
 class Cover(ABC):
     """How well the seeds so far cover the rows, kept up to date as seeds are added.
 
-    Memory is 13 bytes a row, in an unnamed temporary file when the rows are on disk themselves.
+    Memory is 13 bytes a row, and with many candidates to compare one more a row and column; it is
+    in unnamed temporary files when the rows are on disk themselves.
     Squared distances are in the frame's units, times ``space.scale**2``.
 
     Attributes
@@ -51,9 +56,9 @@ class Cover(ABC):
         self.blocks = blocks
         self.scale = space.scale
         self.seeds: list[int] = []
-        self.closest: Floats = _scratch(blocks, np.float64)
+        self.closest: Floats = _scratch(blocks, np.float64, blocks.n_rows)
         self.closest[:] = np.inf
-        self.nearest: npt.NDArray[np.int32] = _scratch(blocks, np.int32)
+        self.nearest: npt.NDArray[np.int32] = _scratch(blocks, np.int32, blocks.n_rows)
 
     @property
     @abstractmethod
@@ -63,6 +68,10 @@ class Cover(ABC):
     @abstractmethod
     def draw(self, quantiles: Floats) -> Ints:
         """The rows at these quantiles of weight times `closest`; needs a positive potential."""
+
+    @abstractmethod
+    def expect(self, n_candidates: int) -> None:
+        """Prepare for the `gains` of so many rows in all, where that pays."""
 
     @abstractmethod
     def gains(self, row_ids: Ints) -> Floats:
@@ -81,14 +90,16 @@ class DenseCover(Cover):
     """`Cover` of an array's rows.
 
     Rows that the triangle inequality or a quick distance proves to stay with their seed are
-    skipped; the result is that of computing every distance.
+    skipped; the result is that of computing every distance. Where many candidates are expected,
+    quick distances are those of a sketch, the rows rounded to one byte a column.
     """
 
     def __init__(self, blocks: Blocks, space: Space) -> None:
         super().__init__(blocks, space)
-        self._hints: npt.NDArray[np.uint8] = _scratch(blocks, np.uint8)
+        self._hints: npt.NDArray[np.uint8] = _scratch(blocks, np.uint8, blocks.n_rows)
         self._totals = np.zeros(kernels.n_seeding_chunks(blocks.n_rows, blocks.n_cols))
         self._buffer = np.empty((16, blocks.n_cols))
+        self._sketch: tuple[npt.NDArray[np.uint8], Floats, float, float] | None = None
 
     @property
     def potential(self) -> float:
@@ -110,12 +121,26 @@ class DenseCover(Cover):
         )
         return row_ids
 
+    def expect(self, n_candidates: int) -> None:
+        blocks = self.blocks
+        if n_candidates < _SKETCH_CANDIDATES or blocks.n_cols > _SKETCH_COLUMNS:
+            return
+        columns = blocks.total(survey)
+        low = columns.min * self.scale
+        widest = float(np.max(columns.max * self.scale - low))
+        per_unit = 127 / widest if widest > 1e-30 else 0.0
+        size = kernels.n_sketch_bytes(blocks.n_rows, blocks.n_cols)
+        levels: npt.NDArray[np.uint8] = _scratch(blocks, np.uint8, size)
+        args = (blocks.rows, self.scale, low, per_unit, levels, blocks.n_threads)
+        self._sketch = levels, low, per_unit, kernels.sketch_rows(*args)
+
     def gains(self, row_ids: Ints) -> Floats:
         gains = np.empty(len(row_ids))
         kernels.measure_gains(
             self.blocks.rows,
             self.blocks.weights,
             self.scale,
+            self._sketch,
             self._centers,
             self.blocks.take(row_ids),
             self.closest,
@@ -188,6 +213,9 @@ class SparseCover(Cover):
         targets = np.clip(quantiles * self.potential, np.finfo(np.float64).tiny, sums[-1])
         return np.asarray(np.searchsorted(sums, targets), dtype=np.int64)
 
+    def expect(self, n_candidates: int) -> None:
+        pass
+
     def gains(self, row_ids: Ints) -> Floats:
         return np.array([self._weights @ self._lowered_by(row) for row in row_ids])
 
@@ -222,12 +250,12 @@ def cover_of(blocks: Blocks, space: Space) -> Cover:
     return SparseCover(blocks, space) if blocks.sparse else DenseCover(blocks, space)
 
 
-def _scratch(blocks: Blocks, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """One zero a row, on disk if the rows are."""
+def _scratch(blocks: Blocks, dtype: npt.DTypeLike, size: int) -> npt.NDArray[Any]:
+    """So many zeros, on disk if the rows are."""
     if blocks.in_memory:
-        return np.zeros(blocks.n_rows, dtype=dtype)
+        return np.zeros(size, dtype=dtype)
     with tempfile.TemporaryFile() as file:
-        return np.memmap(file, dtype=dtype, mode="w+", shape=(blocks.n_rows,))
+        return np.memmap(file, dtype=dtype, mode="w+", shape=(size,))
 
 
 def _pick_rows(blocks: Blocks, size: int, rng: np.random.RandomState) -> Ints:
@@ -264,6 +292,8 @@ def _unused_rows(blocks: Blocks, used: Ints, size: int, rng: np.random.RandomSta
 
 def _grow(cover: Cover, n_seeds: int, rng: np.random.RandomState, n_trials: int) -> None:
     """Add seeds by D^2 sampling, each the best of `n_trials` draws, until there are `n_seeds`."""
+    if n_trials > 1:
+        cover.expect(n_trials * (n_seeds - len(cover.seeds)))
     while len(cover.seeds) < n_seeds:
         quantiles = rng.uniform(size=n_trials)
         if cover.potential == 0:  # every row with weight is a seed or the copy of one
