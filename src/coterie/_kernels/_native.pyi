@@ -239,6 +239,7 @@ def measure_gains(
     rows: Floats,
     weights: Doubles | None,
     scale: float,
+    sketch: tuple[NDArray[np.uint8], Doubles, float, float] | None,
     seeds: Doubles,
     candidates: Doubles,
     closest: Doubles,
@@ -294,6 +295,18 @@ def spanning_tree(
     lengths: Doubles,
     n_threads: int,
 ) -> None: ...
+def n_sketch_bytes(
+    n_rows: int,
+    n_cols: int,
+) -> int: ...
+def sketch_rows(
+    rows: Floats,
+    scale: float,
+    low: Doubles,
+    per_unit: float,
+    bytes: NDArray[np.uint8],
+    n_threads: int,
+) -> float: ...
 def sum_sq_dists(
     rows: Floats,
     weights: Doubles | None,
