@@ -62,6 +62,15 @@ struct Simd<double> {
     static constexpr int lanes = vector_bytes / 8;
 };
 
+// Two columns of 16 bits each: the numbers of the coarse kernel.
+template <>
+struct Simd<std::int32_t> {
+    using Int = std::int32_t;
+    typedef std::int32_t Vec __attribute__((vector_size(vector_bytes)));
+    typedef std::int32_t IntVec __attribute__((vector_size(vector_bytes)));
+    static constexpr int lanes = vector_bytes / 4;
+};
+
 template <class Real>
 using Vec = typename Simd<Real>::Vec;
 template <class Real>
@@ -83,12 +92,21 @@ inline void store(Real* to, Vec<Real> v) {
 #if defined(__AVX512F__)
 inline Vec<float> broadcast(float value) { return (Vec<float>)_mm512_set1_ps(value); }
 inline Vec<double> broadcast(double value) { return (Vec<double>)_mm512_set1_pd(value); }
+inline Vec<std::int32_t> broadcast(std::int32_t value) {
+    return (Vec<std::int32_t>)_mm512_set1_epi32(value);
+}
 #elif defined(__AVX__)
 inline Vec<float> broadcast(float value) { return (Vec<float>)_mm256_set1_ps(value); }
 inline Vec<double> broadcast(double value) { return (Vec<double>)_mm256_set1_pd(value); }
+inline Vec<std::int32_t> broadcast(std::int32_t value) {
+    return (Vec<std::int32_t>)_mm256_set1_epi32(value);
+}
 #else
 inline Vec<float> broadcast(float value) { return Vec<float>{value, value, value, value}; }
 inline Vec<double> broadcast(double value) { return Vec<double>{value, value}; }
+inline Vec<std::int32_t> broadcast(std::int32_t value) {
+    return Vec<std::int32_t>{value, value, value, value};
+}
 #endif
 
 #if defined(__AVX512F__)
@@ -134,6 +152,34 @@ inline Vec<float> vec_sqrt(Vec<float> v) {
     return v;
 #endif
 }
+
+inline Vec<std::int32_t> vec_min(Vec<std::int32_t> a, Vec<std::int32_t> b) { return a < b ? a : b; }
+inline Vec<std::int32_t> vec_max(Vec<std::int32_t> a, Vec<std::int32_t> b) { return a > b ? a : b; }
+
+// sum + a * b; of integers, the products of both halves are added.
+inline Vec<float> multiply_add(Vec<float> sum, Vec<float> a, Vec<float> b) { return sum + a * b; }
+inline Vec<double> multiply_add(Vec<double> sum, Vec<double> a, Vec<double> b) {
+    return sum + a * b;
+}
+inline Vec<std::int32_t> multiply_add(Vec<std::int32_t> sum, Vec<std::int32_t> a,
+                                      Vec<std::int32_t> b) {
+#if defined(__AVX512BW__)
+    return sum + (Vec<std::int32_t>)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return sum + (Vec<std::int32_t>)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSE4_1__)
+    return sum + (Vec<std::int32_t>)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#else
+    return sum + ((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16);
+#endif
+}
+
+// Whether that takes one instruction for twice as many products as with floats.
+#if defined(__SSE4_1__)
+inline constexpr bool quick_pairs = true;
+#else
+inline constexpr bool quick_pairs = false;
+#endif
 
 // base[index] in every lane.
 inline Vec<float> gather(const float* base, IntVec<float> index) {
