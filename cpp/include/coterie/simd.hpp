@@ -137,6 +137,26 @@ inline Vec<float> gather(const float* base, IntVec<float> index) {
 #endif
 }
 
+// A bit for every lane of a comparison, the first lane's lowest.
+template <class Mask>
+inline unsigned lane_bits(Mask mask) {
+    constexpr int lanes = sizeof mask / sizeof mask[0];
+#if defined(__AVX512DQ__)
+    if constexpr (lanes == 16) return _mm512_movepi32_mask((__m512i)mask);
+    if constexpr (lanes == 8) return _mm512_movepi64_mask((__m512i)mask);
+#elif defined(__AVX__)
+    if constexpr (lanes == 8) return _mm256_movemask_ps((__m256)mask);
+    if constexpr (lanes == 4) return _mm256_movemask_pd((__m256d)mask);
+#elif defined(__SSE2__)
+    if constexpr (lanes == 4) return _mm_movemask_ps((__m128)mask);
+    if constexpr (lanes == 2) return _mm_movemask_pd((__m128d)mask);
+#else
+    unsigned bits = 0;
+    for (int l = 0; l < lanes; ++l) bits |= unsigned{mask[l] != 0} << l;
+    return bits;
+#endif
+}
+
 // The value as rounded to its own type: keeps the compiler from contracting the
 // operation that made it with the one that uses it, so every ISA gives the same bits.
 template <class V>
