@@ -72,11 +72,22 @@ class GaussianMixture(MixtureModel):
     max_iter : int, default=100
     n_init : int, default=1
         Starts, of which the best is kept.
-    init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
+    init_params : {"kmeans", "k-means++", "random", "random_from_data", "rows"}, default="kmeans"
+        "rows": random rows as means, with a small fraction of the rows' covariance.
     weights_init, means_init, precisions_init : array or None
         Given starting values; what is not given comes from `init_params`.
     fixed : tuple of {"weights", "means", "covariances"}, default=()
         What stays as the start has it.
+    prior : None, "auto" or dict, default=None
+        Maximum a posteriori: a Dirichlet prior of the weights, a normal-inverse-Wishart one of means
+        and covariances. A dict may set "concentration", "mean", "mean_precision",
+        "degrees_of_freedom" and "scale"; the rest is Fraley & Raftery's (2007) choice.
+    noise : bool, default=False
+        Whether a uniform background over the rows' box takes rows that fit no component: label -1.
+    solver : {"em", "lbfgs"}, default="em"
+        "lbfgs" minimises the same objective by its gradient.
+    weights : {"softmax", "projected"}, default="softmax"
+        How "lbfgs" keeps the weights valid: softmax, or clipped and renormalised.
     random_state : int, RandomState or None, default=None
     warm_start : bool, default=False
         Whether a second `fit` goes on from where the first ended.
@@ -95,6 +106,8 @@ class GaussianMixture(MixtureModel):
     means_ : array of shape (n_components, n_features)
     covariances_, precisions_, precisions_cholesky_ : array
         Shapes (k, d, d), (d, d), (k, d) or (k,) by `covariance_type`.
+    noise_weight_, noise_box_
+        Share and box (lower corner, widths) of the background, with ``noise=True``.
     converged_ : bool
     n_iter_ : int
     lower_bound_ : float
