@@ -79,8 +79,8 @@ class GaussianMixture(MixtureModel):
     fixed : tuple of {"weights", "means", "covariances"}, default=()
         What stays as the start has it.
     prior : None, "auto" or dict, default=None
-        Maximum a posteriori: a Dirichlet prior of the weights, a normal-inverse-Wishart one of means
-        and covariances. A dict may set "concentration", "mean", "mean_precision",
+        Maximum a posteriori: a Dirichlet prior of the weights, a normal-inverse-Wishart one of
+        means and covariances. A dict may set "concentration", "mean", "mean_precision",
         "degrees_of_freedom" and "scale"; the rest is Fraley & Raftery's (2007) choice.
     noise : bool, default=False
         Whether a uniform background over the rows' box takes rows that fit no component: label -1.
