@@ -1,4 +1,4 @@
-"""Variational mixtures: scikit-learn's numbers, and a bound that never falls."""
+"""Variational mixtures: scikit-learn's numbers, a bound that never falls, components counted."""
 
 from __future__ import annotations
 

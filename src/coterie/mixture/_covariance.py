@@ -89,6 +89,8 @@ def invert_lower(lower: Floats) -> Floats:
 
     Not by `solve_triangular`: OpenBLAS wakes all its threads for that, however small the matrix.
     """
+    if lower.size == 0:  # of which LAPACK would complain
+        return lower
     inverse, _ = dtrtri(lower, lower=1)
     return np.asarray(inverse)
 
@@ -121,7 +123,7 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
 def _clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
     """Eigenvalues in units of the floor are raised to one."""
     unit = np.sqrt(np.diagonal(floor))
-    lower = np.linalg.cholesky(floor / unit / unit[:, np.newaxis])
+    lower = np.asarray(np.linalg.cholesky(floor / unit / unit[:, np.newaxis]), dtype=np.float64)
     inverse = invert_lower(lower)
     clipped = covariances.copy()
     n_raised = np.zeros(covariances.shape[0], dtype=np.intp)
@@ -143,7 +145,7 @@ def _factor_variances(variances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]
     fine = np.isfinite(variances) & (variances > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.where(fine, 1 / np.sqrt(variances), np.nan)
-    return factors, ~fine.reshape(fine.shape[0], -1).all(axis=1)
+    return factors, np.logical_not(fine.reshape(fine.shape[0], -1).all(axis=1))
 
 
 class Full(Shape):

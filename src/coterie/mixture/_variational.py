@@ -101,7 +101,7 @@ class VariationalFamily(GaussianFamily):
         ratio = prior.mean_precision / beta
         by_means = d * (np.log(ratio) - ratio + 1) / 2
         # E_q of the prior's exponents: tr(nu W (W_0^-1 + beta_0 (m - m_0)(m - m_0)^T)).
-        traces = self._traces(components, prior.scatter(components.means))
+        traces = self.traces(components, prior.scatter(components.means))
         by_precisions = (
             ((prior.mass - nu) * self._log_dets(components) + nu * d - traces) / 2
             + self.log_prior_norm()

@@ -235,7 +235,7 @@ covariance_prior_
             if _singular(scale):
                 scale, _ = SHAPES["tied"].clip(scale, overview.floor)
             return _for_shape(scale, self.covariance_type)
-        dims = (d,) if diagonal else (d, d)
+        dims: tuple[int, ...] = (d,) if diagonal else (d, d)
         if self.covariance_type == "spherical":
             dims = ()
         scale = given_array(who, "covariance_prior", self.covariance_prior, dims, "column of X")

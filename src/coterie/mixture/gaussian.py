@@ -72,11 +72,18 @@ class GaussianMixture(MixtureModel):
     max_iter : int, default=100
     n_init : int, default=1
         Starts, of which the best is kept.
-    init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
+    init_params : {"kmeans", "k-means++", "random", "random_from_data", "rows"}, default="kmeans"
+        "rows": random rows as means, with a small fraction of the rows' covariance.
     weights_init, means_init, precisions_init : array or None
         Given starting values; what is not given comes from `init_params`.
     fixed : tuple of {"weights", "means", "covariances"}, default=()
         What stays as the start has it.
+    prior : None, "auto" or dict, default=None
+        Maximum a posteriori: a Dirichlet prior of the weights, a normal-inverse-Wishart one of
+        means and covariances. A dict may set "concentration", "mean", "mean_precision",
+        "degrees_of_freedom" and "scale"; the rest is Fraley & Raftery's (2007) choice.
+    noise : bool, default=False
+        Whether a uniform background over the rows' box takes rows that fit no component: label -1.
     solver : {"em", "lbfgs", "sgd"}, default="em"
         "lbfgs" descends minus the log-likelihood by L-BFGS: fewer iterations where EM crawls.
         "sgd" does by Adam on mini-batches; an iteration is an epoch. Both keep every covariance
@@ -105,6 +112,8 @@ class GaussianMixture(MixtureModel):
     means_ : array of shape (n_components, n_features)
     covariances_, precisions_, precisions_cholesky_ : array
         Shapes (k, d, d), (d, d), (k, d) or (k,) by `covariance_type`.
+    noise_weight_, noise_box_
+        Share and box (lower corner, widths) of the background, with ``noise=True``.
     converged_ : bool
     n_iter_ : int
     lower_bound_ : float
@@ -265,6 +274,9 @@ class GaussianMixture(MixtureModel):
     def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
         family = model.family
         assert isinstance(family, GaussianFamily)
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        if all(values is not None for values in given):
+            return self._blank(model, blocks)  # nothing is left to find
         if self.init_params == "rows":
             return at_rows(blocks, family, self._blank(model, blocks), rng)
         start = super()._begin(blocks, model, rng)
