@@ -118,6 +118,9 @@ class BernoulliMixture(PlainMixture):
     def _model(self, blocks: Blocks) -> Model:
         return Model(BernoulliFamily(blocks.n_cols, alpha=self.alpha), Shares())
 
+    def _all_given(self) -> bool:
+        return self.weights_init is not None and self.probabilities_init is not None
+
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         start = super()._with_given(start, model)
         family = model.family

@@ -159,6 +159,9 @@ class CategoricalMixture(PlainMixture):
             CategoricalFamily(blocks.n_cols, alpha=self.alpha, sizes=self._sizes), Shares()
         )
 
+    def _all_given(self) -> bool:
+        return self.weights_init is not None and self.probabilities_init is not None
+
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         start = super()._with_given(start, model)
         family = model.family

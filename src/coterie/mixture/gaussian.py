@@ -289,6 +289,10 @@ class GaussianMixture(MixtureModel):
             shown=self._shown,
         )
 
+    def _all_given(self) -> bool:
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        return all(own is not None for own in given)
+
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         family = model.family
         assert isinstance(family, GaussianFamily)

@@ -112,6 +112,9 @@ class PoissonMixture(PlainMixture):
         family = PoissonFamily(blocks.n_cols, alpha=self.alpha, usual=usual_rates(blocks))
         return Model(replace(family, mean_carrier=mean_carrier(family, blocks)), Shares())
 
+    def _all_given(self) -> bool:
+        return self.weights_init is not None and self.rates_init is not None
+
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         start = super()._with_given(start, model)
         family = model.family
