@@ -5,6 +5,7 @@ from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
 from coterie.mixture import (
+    BayesianGaussianMixture,
     BernoulliMixture,
     CategoricalMixture,
     GaussianMixture,
@@ -12,10 +13,12 @@ from coterie.mixture import (
     PoissonMixture,
     StudentTMixture,
 )
+from coterie.neighbors import spanning_tree
 
 register_with_threadpoolctl()
 
 __all__ = [
+    "BayesianGaussianMixture",
     "BernoulliMixture",
     "BisectingKMeans",
     "CategoricalMixture",
@@ -31,4 +34,5 @@ __all__ = [
     "options",
     "set_options",
     "show_config",
+    "spanning_tree",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mixture_twins as twins
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +10,6 @@ from scipy.stats import bernoulli
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
-import mixture_twins as twins
 from coterie import BernoulliMixture
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import mixture_twins as twins
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-import mixture_twins as twins
 from coterie import BernoulliMixture, CategoricalMixture
 
 
@@ -122,7 +122,9 @@ def test_two_categories_are_a_bernoulli():
 def test_given_categories_and_unseen_ones():
     X = np.array([["a"], ["b"], ["a"]])
     model = CategoricalMixture().fit(X)
-    with pytest.raises(ValueError, match=r"column 0 holds the category 'c'.* 'a', 'b'.*categories="):
+    with pytest.raises(
+        ValueError, match=r"column 0 holds the category 'c'.* 'a', 'b'.*categories="
+    ):
         model.predict([["c"]])
     wider = CategoricalMixture(categories=[["a", "b", "c"]]).fit(X)
     assert np.isfinite(wider.score_samples([["c"]])).all()

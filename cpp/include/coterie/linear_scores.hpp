@@ -76,14 +76,12 @@ public:
         const std::int64_t k = model_.mixture.n_components, d = model_.mixture.n_cols;
         const double* panel = model_.panels.data();
         for (std::int64_t j = 0; j < k; j += panel_cols, panel += (d + 1) * panel_cols)
-            for (std::int64_t r = 0; r < tile_.width; r += panel_rows<double>) {
-                const PanelSums<double> sums =
-                    multiply_panel(tile_.columns() + r, tile_.width, panel, panel + panel_cols, d);
-                for (std::int64_t p = 0; p < std::min<std::int64_t>(panel_cols, k - j); ++p)
-                    for (int v = 0; v < panel_vecs; ++v)
-                        store(scores + (j + p) * tile_.width + r + v * Simd<double>::lanes,
-                              sums.at[p][v]);
-            }
+            for (std::int64_t r = 0; r < tile_.width; r += panel_rows<double>)
+                multiply_panel(
+                    std::min<std::int64_t>(panel_cols, k - j), tile_.columns() + r, tile_.width,
+                    panel, panel + panel_cols, d, [&](int p, int v, Vec<double> score) {
+                        store(scores + (j + p) * tile_.width + r + v * Simd<double>::lanes, score);
+                    });
     }
 
     void add(std::int64_t, const Posterior<double>& posterior, const double* weights,

@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_triangular
 
-from coterie.mixture._covariance import Shape
+from coterie.mixture._covariance import Shape, invert_lower
 from coterie.mixture._family import Floats
 
 #: No covariance is packed that exceeds the floor by less than this share of the rows' own.
@@ -59,15 +58,16 @@ class Triangles(Chart):
     def __init__(self, shape: Shape, spread: Floats, floor: Floats, n_components: int) -> None:
         self._shape, self._spread = shape, spread
         self._unit = _lower(spread[np.newaxis])[0]
+        self._per_unit = invert_lower(self._unit)
         self._floors = shape.spread(floor, n_components)
         # The floor's own L, in units of C.
-        self._least = solve_triangular(self._unit, _lower(floor[np.newaxis])[0], lower=True)
+        self._least = self._per_unit @ _lower(floor[np.newaxis])[0]
         self._at = np.tril_indices(spread.shape[0])
         self.dims = (int(np.prod(self._floors.shape[:-2])), self._at[0].size)
         self.log_widths = self._at[0] == self._at[1]
 
     def pack_deviations(self, deviations: Floats) -> Floats:
-        return np.asarray(np.linalg.solve(self._unit, deviations.T).T)
+        return np.asarray(deviations @ self._per_unit.T)
 
     def deviations(self, numbers: Floats) -> Floats:
         return np.asarray(numbers @ self._unit.T)
@@ -78,7 +78,7 @@ class Triangles(Chart):
     def pack_covariances(self, covariances: Floats) -> Floats:
         above, _ = self._shape.clip(covariances - self._floors, _LEAST_ABOVE * self._spread)
         lower = _lower(above.reshape(-1, *self._unit.shape))
-        numbers = np.linalg.solve(self._unit, lower)[:, *self._at]
+        numbers = (self._per_unit @ lower)[:, *self._at]
         numbers[:, self.log_widths] = np.log(numbers[:, self.log_widths])
         return np.asarray(numbers)
 
@@ -90,7 +90,7 @@ class Triangles(Chart):
         upper *= np.copysign(1.0, np.diagonal(upper, axis1=1, axis2=2))[:, :, np.newaxis]
         lower = self._unit @ upper.transpose(0, 2, 1)
         covariances = lower @ lower.transpose(0, 2, 1)
-        factors = np.stack([solve_triangular(one, np.eye(len(one)), lower=True).T for one in lower])
+        factors = np.stack([invert_lower(one).T for one in lower])
         return covariances.reshape(self._floors.shape), factors.reshape(self._floors.shape)
 
     def covariance_slopes(self, numbers: Floats, slopes: Floats) -> Floats:

@@ -84,12 +84,13 @@ class Shape(ABC):
         return np.asarray(log_dets - n_cols / 2 * np.log(2 * np.pi))
 
 
-def _invert_lower(lower: Floats) -> Floats:
-    """Inverse of a lower triangular matrix.
+def invert_lower(lower: Floats) -> Floats:
+    """The inverse of a lower triangular matrix with zeros above its diagonal.
 
-    Not by solving for the identity: OpenBLAS wakes its threads for that whatever the size, which
-    on a busy machine takes milliseconds for a matrix of 2 x 2.
+    Not by `solve_triangular`: OpenBLAS wakes all its threads for that, however small the matrix.
     """
+    if lower.size == 0:  # of which LAPACK would complain
+        return lower
     inverse, _ = dtrtri(lower, lower=1)
     return np.asarray(inverse)
 
@@ -114,7 +115,7 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
         if np.square(np.diagonal(lower)).min() < 4 * n_cols * np.finfo(np.float64).eps:
             bad[j] = True
             continue
-        factors[j] = _invert_lower(lower).T / scale[:, np.newaxis]
+        factors[j] = invert_lower(lower).T / scale[:, np.newaxis]
         bad[j] = not np.isfinite(factors[j]).all()
     return factors, bad
 
@@ -122,8 +123,8 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
 def _clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
     """Eigenvalues in units of the floor are raised to one."""
     unit = np.sqrt(np.diagonal(floor))
-    lower = np.linalg.cholesky(floor / unit / unit[:, np.newaxis])
-    inverse = _invert_lower(lower)
+    lower = np.asarray(np.linalg.cholesky(floor / unit / unit[:, np.newaxis]), dtype=np.float64)
+    inverse = invert_lower(lower)
     clipped = covariances.copy()
     n_raised = np.zeros(covariances.shape[0], dtype=np.intp)
     for j, covariance in enumerate(covariances):

@@ -17,7 +17,7 @@ from coterie._base import Estimator
 from coterie._checks import check_weights
 from coterie._history import Event, Iteration, Recorder
 from coterie.data import Blocks
-from coterie.mixture._em import EMRun, Model, Repair, em
+from coterie.mixture._em import Bound, EMRun, Model, Repair, em, mean_log_lik
 from coterie.mixture._family import Family, Floats, Mixture
 from coterie.mixture._start import STARTS, begin
 
@@ -84,10 +84,15 @@ class MixtureModel(DensityMixin, Estimator):
             tol=self.tol,
             recorder=recorder,
             total_weight=total_weight(blocks),
+            bound=self._bound(model, blocks),
             repair=self._repair(blocks, model),
             exact=self._exact(),
             shown=self._shown,
         )
+
+    def _bound(self, model: Model, blocks: Blocks) -> Bound:
+        """What a run is judged by."""
+        return mean_log_lik
 
     def _repair(self, blocks: Blocks, model: Model) -> Repair | None:
         """What mends a mixture that degenerates."""
@@ -96,6 +101,10 @@ class MixtureModel(DensityMixin, Estimator):
     def _exact(self) -> bool:
         """Whether the M-step minimises the free energy, so that it may never rise."""
         return True
+
+    def _shares(self, mixture: Mixture) -> Floats:
+        """How often each component occurs."""
+        return mixture.weights
 
     def _shown(self, mixture: Mixture) -> Any:
         """What a callback is shown of a mixture."""
@@ -155,7 +164,7 @@ class MixtureModel(DensityMixin, Estimator):
 
     def _publish(self, run: EMRun, recorder: Recorder, model: Model, blocks: Blocks) -> Self:
         n_components = model.family.n_components(run.mixture.components)
-        self.weights_ = run.mixture.weights[:n_components].astype(blocks.dtype)
+        self.weights_ = self._shares(run.mixture)[:n_components].astype(blocks.dtype)
         self._publish_components(run.mixture, model.family, blocks.dtype)
         self.converged_ = run.settled
         self.n_iter_ = run.n_iter
@@ -298,7 +307,7 @@ class MixtureModel(DensityMixin, Estimator):
         labels = np.arange(mixture.log_weights.size)
         if mixture.background is not None:
             labels[-1] = -1
-        weights = mixture.weights
+        weights = self._shares(mixture)
         counts = rng.multinomial(n_samples, weights / weights.sum())
         rows = [
             family.draw(mixture.components, label, int(count), rng)

@@ -89,3 +89,12 @@ def look_over(blocks: Blocks, near: Floats) -> Overview:
     shift = total.first / total.weight
     scatter = total.second - total.weight * np.outer(shift, shift)
     return Overview(total.weight, near + shift, scatter)
+
+
+def check_squares(who: str, overview: Overview) -> None:
+    """Refuse rows so far apart that their squared distances are no numbers."""
+    if not np.isfinite(overview.scatter).all():
+        raise ValueError(
+            f"{who}: the values of X differ so much that their squares overflow float64; divide "
+            "X by a constant, such as its largest absolute value."
+        )
