@@ -33,6 +33,7 @@ from coterie.mixture._em import EMRun, Model, Repair
 from coterie.mixture._estimator import MixtureModel, total_weight
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
+from coterie.mixture._given import with_given_weights
 from coterie.mixture._lbfgs import lbfgs
 from coterie.mixture._missing import ObservedGaussianFamily, has_missing
 from coterie.mixture._mixing import Fixed, Shares, log_shares
@@ -300,15 +301,7 @@ class GaussianMixture(MixtureModel):
         who, k, d = type(self).__name__, int(self.n_components), family.n_cols
         components: Gaussians = start.components
         if self.weights_init is not None:
-            weights = given_array(who, "weights_init", self.weights_init, (k,), "component")
-            if (weights < 0).any() or not np.isclose(weights.sum(), 1):
-                raise ValueError(
-                    f"{who}: The parameter 'weights' should be normalized, but weights_init sums "
-                    f"to {weights.sum():.5f} and its least entry is {weights.min():.5f}; give "
-                    "non-negative weights that sum to one."
-                )
-            given = replace(start, log_weights=log_shares(weights))
-            start = _with_noise(given, family.box)
+            start = _with_noise(with_given_weights(who, start, self.weights_init, k), family.box)
         if self.means_init is not None:
             means = given_array(who, "means_init", self.means_init, (k, d), "component")
             components = replace(components, means=means)
