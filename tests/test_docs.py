@@ -102,6 +102,7 @@ def run(script: str, *arguments: str, cwd: Path) -> str:
 @pytest.mark.parametrize(
     ("script", "options", "figures"),
     [
+        ("bernoulli_digits", {"n_init": 1}, {"bernoulli_digits.png"}),
         ("descent", {}, {"descent.png", "film.png"}),
         ("seedings", {"n_seeds": 2}, {"seedings.png", "worst_starts.png"}),
     ],

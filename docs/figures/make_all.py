@@ -10,6 +10,7 @@ import matplotlib
 
 matplotlib.use("agg")
 
+import bernoulli_digits
 import descent
 import faithful
 import seedings
@@ -17,7 +18,7 @@ import seedings
 
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
-    for script in (descent, faithful, seedings):
+    for script in (bernoulli_digits, descent, faithful, seedings):
         script.draw(folder)
 
 

@@ -59,8 +59,14 @@ class MixtureModel(DensityMixin, Estimator):
         """The rows a start is made from."""
         return blocks
 
+    def _all_given(self) -> bool:
+        """Whether the user gave the whole start."""
+        return False
+
     def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
-        """A start by the method that is `init_params`."""
+        """A start by the method that is `init_params`, where anything is left for it to say."""
+        if self._all_given():
+            return self._blank(model, blocks)
         n_components = int(self.n_components)
         responsible = STARTS[self.init_params](blocks, n_components, rng)
         return begin(blocks, model, self._blank(model, blocks), responsible)

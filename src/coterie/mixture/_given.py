@@ -6,40 +6,30 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 
+from coterie.mixture._arrays import given_array
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._mixing import log_shares
 
 
-def given_array(
-    who: str,
-    name: str,
-    given: Any,
-    shape: tuple[int, ...],
-    at_least: float = -np.inf,
-    at_most: float = np.inf,
+def given_within(
+    who: str, name: str, given: Any, shape: tuple[int, ...], low: float, high: float = np.inf
 ) -> Floats:
-    """A given start as float64, of the right shape and within range."""
-    values = check_array(given, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name)
-    if values.shape != shape:
-        raise ValueError(
-            f"{who}: The parameter '{name}' should have the shape of {shape}, but got "
-            f"{values.shape}; give one entry a component."
-        )
-    if values.min() < at_least or values.max() > at_most:
+    """A given start, a row a component, whose values lie in a range."""
+    values = given_array(who, name, given, shape, "component")
+    if values.min() < low or values.max() > high:
         raise ValueError(
             f"{who}: {name} holds values from {values.min():g} to {values.max():g}; use values "
-            f"from {at_least:g} to {at_most:g}."
+            f"from {low:g} to {high:g}."
         )
-    return np.array(values)
+    return values
 
 
-def with_given_weights(who: str, start: Mixture, given: Any) -> Mixture:
+def with_given_weights(who: str, start: Mixture, given: Any, n_components: int) -> Mixture:
     """The start with these weights, unless they are None."""
     if given is None:
         return start
-    weights = given_array(who, "weights_init", given, start.log_weights.shape)
+    weights = given_array(who, "weights_init", given, (n_components,), "component")
     if (weights < 0).any() or not np.isclose(weights.sum(), 1):
         raise ValueError(
             f"{who}: The parameter 'weights' should be normalized, but weights_init sums to "

@@ -72,7 +72,9 @@ class PlainMixture(MixtureModel):
         return Mixture(log_shares(even), model.family.blank(self.n_components))
 
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
-        return with_given_weights(type(self).__name__, start, self.weights_init)
+        return with_given_weights(
+            type(self).__name__, start, self.weights_init, int(self.n_components)
+        )
 
     def _repair(self, blocks: Blocks, model: Model) -> Repair:
         return note_dead()

@@ -14,7 +14,7 @@ from coterie.data import Blocks
 from coterie.mixture._bernoulli import BernoulliFamily
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
-from coterie.mixture._given import given_array
+from coterie.mixture._given import given_within
 from coterie.mixture._mixing import Shares
 from coterie.mixture._plain import PlainMixture
 from coterie.mixture._values import above, check_binary
@@ -118,13 +118,16 @@ class BernoulliMixture(PlainMixture):
     def _model(self, blocks: Blocks) -> Model:
         return Model(BernoulliFamily(blocks.n_cols, alpha=self.alpha), Shares())
 
+    def _all_given(self) -> bool:
+        return self.weights_init is not None and self.probabilities_init is not None
+
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         start = super()._with_given(start, model)
         family = model.family
         assert isinstance(family, BernoulliFamily)
         if self.probabilities_init is None:
             return start
-        given = given_array(
+        given = given_within(
             type(self).__name__, "probabilities_init", self.probabilities_init,
             start.components.shape, 0.0, 1.0,
         )  # fmt: skip

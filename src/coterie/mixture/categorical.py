@@ -16,7 +16,7 @@ from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._categories import decode, encode, learn_categories
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
-from coterie.mixture._given import given_array
+from coterie.mixture._given import given_within
 from coterie.mixture._mixing import Shares
 from coterie.mixture._plain import PlainMixture
 from coterie.mixture._table import columns_of, is_frame, one_hot
@@ -159,6 +159,9 @@ class CategoricalMixture(PlainMixture):
             CategoricalFamily(blocks.n_cols, alpha=self.alpha, sizes=self._sizes), Shares()
         )
 
+    def _all_given(self) -> bool:
+        return self.weights_init is not None and self.probabilities_init is not None
+
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         start = super()._with_given(start, model)
         family = model.family
@@ -167,7 +170,7 @@ class CategoricalMixture(PlainMixture):
             return start
         who, k = type(self).__name__, int(self.n_components)
         given = [
-            given_array(who, "probabilities_init", own, (k, size), 0.0, 1.0)
+            given_within(who, "probabilities_init", own, (k, size), 0.0, 1.0)
             for own, size in zip(self.probabilities_init, self._sizes, strict=True)
         ]
         return replace(start, components=family.within(np.hstack(given)))

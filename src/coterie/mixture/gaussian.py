@@ -35,6 +35,7 @@ from coterie.mixture._estimator import MixtureModel, total_weight
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
 from coterie.mixture._gradient import Objective
+from coterie.mixture._given import with_given_weights
 from coterie.mixture._lbfgs import lbfgs
 from coterie.mixture._missing import ObservedGaussianFamily, has_missing
 from coterie.mixture._mixing import Fixed, Shares, log_shares
@@ -326,21 +327,17 @@ class GaussianMixture(MixtureModel):
         assert isinstance(family, GaussianFamily)
         return Coordinates(family, like, WEIGHTS[self.weights], frozenset(self.fixed))
 
+    def _all_given(self) -> bool:
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        return all(own is not None for own in given)
+
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         family = model.family
         assert isinstance(family, GaussianFamily)
         who, k, d = type(self).__name__, int(self.n_components), family.n_cols
         components: Gaussians = start.components
         if self.weights_init is not None:
-            weights = given_array(who, "weights_init", self.weights_init, (k,), "component")
-            if (weights < 0).any() or not np.isclose(weights.sum(), 1):
-                raise ValueError(
-                    f"{who}: The parameter 'weights' should be normalized, but weights_init sums "
-                    f"to {weights.sum():.5f} and its least entry is {weights.min():.5f}; give "
-                    "non-negative weights that sum to one."
-                )
-            given = replace(start, log_weights=log_shares(weights))
-            start = _with_noise(given, family.box)
+            start = _with_noise(with_given_weights(who, start, self.weights_init, k), family.box)
         if self.means_init is not None:
             means = given_array(who, "means_init", self.means_init, (k, d), "component")
             components = replace(components, means=means)

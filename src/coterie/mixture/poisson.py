@@ -13,7 +13,7 @@ from coterie._checks import ARRAY, NONE, Rule
 from coterie.data import Blocks
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
-from coterie.mixture._given import given_array
+from coterie.mixture._given import given_within
 from coterie.mixture._linear import mean_carrier
 from coterie.mixture._mixing import Shares
 from coterie.mixture._plain import PlainMixture
@@ -112,6 +112,9 @@ class PoissonMixture(PlainMixture):
         family = PoissonFamily(blocks.n_cols, alpha=self.alpha, usual=usual_rates(blocks))
         return Model(replace(family, mean_carrier=mean_carrier(family, blocks)), Shares())
 
+    def _all_given(self) -> bool:
+        return self.weights_init is not None and self.rates_init is not None
+
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         start = super()._with_given(start, model)
         family = model.family
@@ -119,7 +122,7 @@ class PoissonMixture(PlainMixture):
         if self.rates_init is None:
             return start
         shape = start.components.shape
-        given = given_array(type(self).__name__, "rates_init", self.rates_init, shape, 0.0)
+        given = given_within(type(self).__name__, "rates_init", self.rates_init, shape, 0.0)
         return replace(start, components=family.within(given))
 
     def _shown(self, mixture: Mixture) -> Any:
