@@ -87,27 +87,30 @@ class Shape(ABC):
 def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Upper triangular U with U U^T = inverse, for each matrix of a stack."""
     n_cols = covariances.shape[-1]
-    factors = np.full(covariances.shape, np.nan)
-    bad = np.zeros(covariances.shape[0], dtype=bool)
-    for j, covariance in enumerate(covariances):
-        # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
-        scale = np.sqrt(np.maximum(np.diagonal(covariance), 0))
-        if not (np.isfinite(covariance).all() and (scale > 0).all()):
-            bad[j] = True
-            continue
-        try:
-            lower = np.linalg.cholesky(covariance / scale / scale[:, np.newaxis])
-        except np.linalg.LinAlgError:
-            bad[j] = True
-            continue
-        # A pivot lost in rounding gives a factor, but not one to trust.
-        if np.square(np.diagonal(lower)).min() < 4 * n_cols * np.finfo(np.float64).eps:
-            bad[j] = True
-            continue
-        inverse = solve_triangular(lower, np.eye(n_cols), lower=True)
-        factors[j] = inverse.T / scale[:, np.newaxis]
-        bad[j] = not np.isfinite(factors[j]).all()
+    # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    bad = ~(np.isfinite(covariances).all(axis=(1, 2)) & (variances > 0).all(axis=1))
+    scale = np.sqrt(np.where(bad[:, np.newaxis], 1.0, variances))
+    unit = np.where(bad[:, np.newaxis, np.newaxis], np.eye(n_cols), covariances)
+    lower = _cholesky(unit / scale[:, np.newaxis, :] / scale[:, :, np.newaxis])
+    # A pivot lost in rounding gives a factor, but not one to trust.
+    pivots = np.square(np.diagonal(lower, axis1=1, axis2=2))
+    bad |= ~(pivots >= 4 * n_cols * np.finfo(np.float64).eps).all(axis=1)
+    lower[bad] = np.eye(n_cols)
+    factors = np.triu(np.linalg.inv(lower).transpose(0, 2, 1)) / scale[:, :, np.newaxis]
+    bad |= ~np.isfinite(factors).all(axis=(1, 2))
+    factors[bad] = np.nan
     return factors, bad
+
+
+def _cholesky(matrices: Floats) -> Floats:
+    """Lower factors of a stack; NaN for what has none."""
+    try:
+        return np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        if len(matrices) == 1:
+            return np.full_like(matrices, np.nan)
+        return np.concatenate([_cholesky(matrix[np.newaxis]) for matrix in matrices])
 
 
 def _clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
