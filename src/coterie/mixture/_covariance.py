@@ -89,7 +89,8 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
     n_cols = covariances.shape[-1]
     # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
     variances = np.diagonal(covariances, axis1=1, axis2=2)
-    bad = ~(np.isfinite(covariances).all(axis=(1, 2)) & (variances > 0).all(axis=1))
+    fine = np.isfinite(covariances).all(axis=(1, 2)) & (variances > 0).all(axis=1)
+    bad = np.asarray(~fine)
     scale = np.sqrt(np.where(bad[:, np.newaxis], 1.0, variances))
     unit = np.where(bad[:, np.newaxis, np.newaxis], np.eye(n_cols), covariances)
     lower = _cholesky(unit / scale[:, np.newaxis, :] / scale[:, :, np.newaxis])
@@ -106,7 +107,7 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
 def _cholesky(matrices: Floats) -> Floats:
     """Lower factors of a stack; NaN for what has none."""
     try:
-        return np.linalg.cholesky(matrices)
+        return np.asarray(np.linalg.cholesky(matrices))
     except np.linalg.LinAlgError:
         if len(matrices) == 1:
             return np.full_like(matrices, np.nan)
@@ -138,7 +139,7 @@ def _factor_variances(variances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]
     fine = np.isfinite(variances) & (variances > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.where(fine, 1 / np.sqrt(variances), np.nan)
-    return factors, ~fine.reshape(fine.shape[0], -1).all(axis=1)
+    return factors, np.asarray(~fine.reshape(fine.shape[0], -1).all(axis=1))
 
 
 class Full(Shape):
