@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import centroid, mixture
+from . import centroid, mixture, neighbors
 from ._harness import Workload
 
 FAMILIES: dict[str, Sequence[Workload]] = {
+    "neighbors": neighbors.WORKLOADS,
     "centroid": centroid.WORKLOADS,
     "mixture": mixture.WORKLOADS,
 }

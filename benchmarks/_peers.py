@@ -32,6 +32,11 @@ def faiss(prepare: Prepare) -> Contender:
     return Contender("faiss", "faiss", "faiss-cpu", prepare, FAISS_ENVIRONMENT)
 
 
+def quitefastmst(prepare: Prepare) -> Contender:
+    """quitefastmst."""
+    return Contender("quitefastmst", "quitefastmst", "quitefastmst", prepare)
+
+
 def import_sklearnex_cluster() -> Any:
     """Import scikit-learn-intelex's clusterers, held to N_THREADS."""
     import daal4py

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import bench_gaussian
+from . import bench_bernoulli, bench_gaussian
 
-WORKLOADS = [*bench_gaussian.WORKLOADS]
+WORKLOADS = [*bench_gaussian.WORKLOADS, *bench_bernoulli.WORKLOADS]

@@ -1,9 +1,10 @@
 // Bindings of the mixture family: passes of EM.
 #include <nanobind/stl/pair.h>
 
-#include "convert.hpp"
+#include "csr.hpp"
 
 #include "coterie/gaussian_pass.hpp"
+#include "coterie/linear_pass.hpp"
 
 namespace coterie::bind {
 namespace {
@@ -26,6 +27,11 @@ bool has_shape(const Array& array, std::initializer_list<std::int64_t> shape) {
     for (const std::int64_t length : shape)
         if (static_cast<std::int64_t>(array.shape(axis++)) != length) return false;
     return true;
+}
+
+bool any_alive(const Doubles& log_weights) {
+    return std::any_of(log_weights.data(), log_weights.data() + log_weights.shape(0),
+                       [](double w) { return w > -INFINITY; });
 }
 
 PosteriorOut as_posterior(const Maybe<Column<double>>& row_log_prob,
@@ -91,6 +97,66 @@ std::pair<double, double> gaussian_pass_rows(
     return {total.log_lik, total.neg_entropy};
 }
 
+template <class Data>
+std::pair<double, double> linear_pass_of(const Data& data, const Doubles& offsets,
+                                         const Table<const double>& slopes,
+                                         const Maybe<Column<double>>& row_log_prob,
+                                         const Maybe<Table<double>>& resp,
+                                         const Maybe<Column<std::int32_t>>& labels,
+                                         const Maybe<Column<double>>& counts,
+                                         const Maybe<Table<double>>& first, int n_threads) {
+    const auto k = static_cast<std::int64_t>(slopes.shape(0));
+    const std::int64_t n = data.rows.n_rows, d = data.rows.n_cols;
+    require(k > 0 && d > 0, "slopes must have at least one row and one column");
+    require(static_cast<std::int64_t>(slopes.shape(1)) == d,
+            "slopes must have the columns of the rows");
+    require_length(offsets, k, "offsets must have one entry a component");
+    require(any_alive(offsets), "offsets are all -inf: at least one component must have weight");
+    const PosteriorOut out = as_posterior(row_log_prob, resp, labels, n, k);
+    require(counts.has_value() == first.has_value(), "counts and first are given together");
+    if (counts) require_length(*counts, k, "counts must have one entry a component");
+    require(!first || has_shape(*first, {k, d}), "first must have the shape of the slopes");
+    const LinearOut sums{data_or_null(counts), data_or_null(first)};
+    const Likelihood total = without_gil([&] {
+        return linear_pass(data, LinearMixture{k, d, offsets.data(), slopes.data()}, out,
+                           counts ? &sums : nullptr, crew_of(n_threads));
+    });
+    return {total.log_lik, total.neg_entropy};
+}
+
+template <class T>
+std::pair<double, double> linear_pass_rows(Rows<T> rows, Weights weights, Doubles offsets,
+                                           Table<const double> slopes,
+                                           Maybe<Column<double>> row_log_prob,
+                                           Maybe<Table<double>> resp,
+                                           Maybe<Column<std::int32_t>> labels,
+                                           Maybe<Column<double>> counts, Maybe<Table<double>> first,
+                                           int n_threads) {
+    return linear_pass_of(as_weighted(rows, weights), offsets, slopes, row_log_prob, resp, labels,
+                          counts, first, n_threads);
+}
+
+template <class T, class Index>
+std::pair<double, double> linear_pass_csr(
+    Column<const T> values, Column<const Index> columns, Column<const Index> starts,
+    std::int64_t n_cols, Weights weights, Doubles offsets, Table<const double> slopes,
+    Maybe<Column<double>> row_log_prob, Maybe<Table<double>> resp,
+    Maybe<Column<std::int32_t>> labels, Maybe<Column<double>> counts, Maybe<Table<double>> first,
+    int n_threads) {
+    const auto rows = as_csr(values, columns, starts, n_cols);
+    return linear_pass_of(as_weighted(rows, weights), offsets, slopes, row_log_prob, resp, labels,
+                          counts, first, n_threads);
+}
+
+template <class T, class Index>
+void add_csr_for(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("linear_pass_csr", &linear_pass_csr<T, Index>, "values"_a.noconvert(),
+          "columns"_a.noconvert(), "starts"_a.noconvert(), "n_cols"_a, "weights"_a.none(),
+          "offsets"_a.noconvert(), "slopes"_a.noconvert(), "row_log_prob"_a.none(), "resp"_a.none(),
+          "labels"_a.none(), "counts"_a.none(), "first"_a.none(), "n_threads"_a);
+}
+
 template <class T>
 void add_for(nb::module_& m) {
     using namespace nb::literals;
@@ -98,6 +164,11 @@ void add_for(nb::module_& m) {
           "log_weights"_a.noconvert(), "means"_a.noconvert(), "factors"_a.noconvert(),
           "log_norms"_a.noconvert(), "background"_a, "row_log_prob"_a.none(), "resp"_a.none(),
           "labels"_a.none(), "counts"_a.none(), "first"_a.none(), "second"_a.none(), "n_threads"_a);
+    m.def("linear_pass", &linear_pass_rows<T>, "rows"_a.noconvert(), "weights"_a.none(),
+          "offsets"_a.noconvert(), "slopes"_a.noconvert(), "row_log_prob"_a.none(), "resp"_a.none(),
+          "labels"_a.none(), "counts"_a.none(), "first"_a.none(), "n_threads"_a);
+    add_csr_for<T, std::int32_t>(m);
+    add_csr_for<T, std::int64_t>(m);
 }
 
 }  // namespace

@@ -4,19 +4,35 @@ from coterie._config import get_options, options, set_options, show_config
 from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
-from coterie.mixture import GaussianMixture
+from coterie.mixture import (
+    BayesianGaussianMixture,
+    BernoulliMixture,
+    CategoricalMixture,
+    GaussianMixture,
+    MixedMixture,
+    PoissonMixture,
+    StudentTMixture,
+)
+from coterie.neighbors import spanning_tree
 
 register_with_threadpoolctl()
 
 __all__ = [
+    "BayesianGaussianMixture",
+    "BernoulliMixture",
     "BisectingKMeans",
+    "CategoricalMixture",
     "GaussianMixture",
     "KMeans",
     "MiniBatchKMeans",
+    "MixedMixture",
+    "PoissonMixture",
+    "StudentTMixture",
     "get_options",
     "kmeans_plusplus",
     "load",
     "options",
     "set_options",
     "show_config",
+    "spanning_tree",
 ]

@@ -59,3 +59,8 @@ def moments(X: Any, mass: Floats, means: Floats) -> tuple[Floats, Floats, Floats
         first[j] = mass[:, j] @ centered
         second[j] = (mass[:, j, np.newaxis] * centered).T @ centered
     return mass.sum(axis=0), first, second
+
+
+def linear_log_probs(X: Any, offsets: Floats, slopes: Floats) -> Floats:
+    """Log weights plus log densities, (n, k)."""
+    return np.asarray(offsets + np.asarray(X, dtype=np.float64) @ slopes.T)

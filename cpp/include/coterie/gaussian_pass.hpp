@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <type_traits>
@@ -38,8 +36,8 @@ struct GaussianTask {
     Products products;
     LiveComponents live;
     std::vector<double> pivots;
-    std::int64_t stride;     // columns as padded, for tiles of float and of double alike
-    double weight_unit = 1;  // the largest weight lies in [1, 2) of these
+    std::int64_t stride;      // columns as padded, for tiles of float and of double alike
+    double weight_scale = 1;  // a power of two that brings the largest weight to [1, 2)
 
     GaussianTask(Weighted<In> data, const GaussianMixture& mixture, const PosteriorOut& out,
                  const MomentsOut* moments)
@@ -53,7 +51,7 @@ struct GaussianTask {
           stride(padded_cols<In>(mixture.n_cols)) {
         if (!data.weights || data.rows.n_rows == 0) return;
         const double most = *std::max_element(data.weights, data.weights + data.rows.n_rows);
-        if (most > 0) weight_unit = std::ldexp(1.0, std::ilogb(most));
+        if (most > 0) weight_scale = std::ldexp(1.0, -std::ilogb(most));
     }
 
     // Whether float can hold every factor, and the products of rows as large as `reach`.
@@ -80,20 +78,21 @@ struct GaussianSums {
     MomentSums moments;
 };
 
+// Rows of a tile: whole panels at every vector width, and few enough to sum products in float.
+inline std::int64_t gaussian_tile_width(std::int64_t n_cols) { return n_cols <= 4 ? 192 : 96; }
+
 // One thread's tile, computing in Real.
 template <class In, class Real>
 class GaussianTile {
 public:
-    static constexpr std::int64_t width = 96;  // whole panels at every vector width
-
     GaussianTile(const GaussianTask<In>& task, const GaussianScores<Real>& scores)
         : task_(task),
           scores_(scores),
-          tile_(width, task.mixture.n_cols, task.stride),
-          posterior_(task.live.ids, task.mixture.n_components, task.live.shift, width),
-          adder_(width, task.stride, task.products),
-          scratch_(scores.scratch_size(width)),
-          weights_(width),
+          tile_(gaussian_tile_width(task.mixture.n_cols), task.mixture.n_cols, task.stride),
+          posterior_(task.live.ids, task.mixture.n_components, task.live.shift, tile_.width),
+          adder_(tile_.width, task.stride, task.products),
+          scratch_(scores.scratch_size(tile_.width)),
+          weights_(tile_.width),
           pivots_(task.live.n_gaussians * task.stride) {
         const std::int64_t d = tile_.n_cols;
         for (std::int64_t j = 0; j < task.live.n_gaussians; ++j)
@@ -108,9 +107,10 @@ public:
         tile_.load(task_.data.rows, ids, count);
         scores_.score(tile_, scratch_.data(), posterior_.scores());
         posterior_.normalise(task_.out.labels);
+        std::fill(weights_.begin() + count, weights_.end(), Real(0));
         for (std::int64_t r = 0; r < count; ++r) {
             const double weight = task_.data.weights ? task_.data.weights[ids[r]] : 1.0;
-            weights_[r] = static_cast<Real>(weight / task_.weight_unit);
+            weights_[r] = static_cast<Real>(weight * task_.weight_scale);
             if (out_of_reach(r)) {
                 posterior_.drop(r);
                 refuse(ids[r]);
@@ -142,7 +142,7 @@ private:
                        pivots_.data() + j * task_.stride, live.ids[j], sums);
         if (live.ids.back() >= 0) return;
         const Real* resp = posterior_.resp(live.n_gaussians);
-        for (std::int64_t r = 0; r < tile_.count; ++r)
+        for (std::int64_t r = 0; r < tile_.width; ++r)
             sums.counts.back() += static_cast<double>(weights_[r] * resp[r]);
     }
 
@@ -158,12 +158,9 @@ private:
 template <class In>
 class GaussianWalk {
 public:
-    using Narrow = GaussianTile<In, In>;
-    using Wide = GaussianTile<In, double>;
-
     GaussianWalk(const GaussianTask<In>& task, const GaussianScores<In>* narrow,
                  const GaussianScores<double>& wide)
-        : wide_(task, wide) {
+        : width_(gaussian_tile_width(task.mixture.n_cols)), wide_(task, wide) {
         if (narrow) narrow_.emplace(task, *narrow);
     }
 
@@ -182,14 +179,14 @@ public:
 
 private:
     template <class Visit>
-    static void each_tile(const std::vector<std::int64_t>& ids, const Visit& visit) {
+    void each_tile(const std::vector<std::int64_t>& ids, const Visit& visit) const {
         const auto n = static_cast<std::int64_t>(ids.size());
-        for (std::int64_t i = 0; i < n; i += Wide::width)
-            visit(ids.data() + i, std::min(Wide::width, n - i));
+        for (std::int64_t i = 0; i < n; i += width_) visit(ids.data() + i, std::min(width_, n - i));
     }
 
-    std::optional<Narrow> narrow_;
-    Wide wide_;
+    std::int64_t width_;
+    std::optional<GaussianTile<In, In>> narrow_;
+    GaussianTile<In, double> wide_;
     std::vector<std::int64_t> ids_, refused_;
 };
 
@@ -200,7 +197,7 @@ template <class In>
 void write_moments(const GaussianTask<In>& task, const MomentSums& sums, std::int64_t j,
                    const MomentsOut& out) {
     const std::int64_t d = task.mixture.n_cols;
-    const double count = sums.counts[j], unit = task.weight_unit;
+    const double count = sums.counts[j], unit = 1 / task.weight_scale;
     const double* first = sums.first.data() + j * sums.stride;
     const double* second = sums.second.data() + j * sums.second_size;
     std::vector<double> rest(d);
@@ -228,7 +225,7 @@ Likelihood gaussian_pass(Weighted<In> data, const GaussianMixture& mixture, cons
                          const MomentsOut* moments, const Crew& crew) {
     const GaussianTask<In> task(data, mixture, out, moments);
     const std::int64_t k = mixture.n_components, d = mixture.n_cols;
-    const std::int64_t width = GaussianTile<In, In>::width;
+    const std::int64_t width = gaussian_tile_width(d);
     const MomentSums none(moments ? k : 0, task.stride, task.products);
     const std::int64_t size = d * (mixture.kind == Factors::diagonal ? 1 : d);
     const Shares shares(data.rows.n_rows, k * (size + 16), 8 * (none.second.size() + k * d), width);
@@ -252,7 +249,7 @@ Likelihood gaussian_pass(Weighted<In> data, const GaussianMixture& mixture, cons
     if (moments) {
         for (std::int64_t j = 0; j < k; ++j)
             detail::write_moments(task, total.moments, j, *moments);
-        moments->counts[k] = total.moments.counts[k] * task.weight_unit;
+        moments->counts[k] = total.moments.counts[k] / task.weight_scale;
     }
     return total.likelihood;
 }

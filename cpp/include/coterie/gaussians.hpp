@@ -99,7 +99,11 @@ public:
             whiten(columns, tile.width, scratch, whitened);
             columns = whitened;
         }
-        for (std::int64_t j = 0; j < live_.n_gaussians; ++j)
+        for (std::int64_t j = 0; j < live_.n_gaussians; ++j) {
+            if (kind_ == Factors::full && n_cols_ <= panel_cols) {
+                full_narrow_of(columns, tile.width, j, scores + j * tile.width);
+                continue;
+            }
             for (std::int64_t r = 0; r < tile.width; r += panel_rows<Real>) {
                 const RowSums sq_norms = kind_ == Factors::full
                                              ? full(columns + r, tile.width, j, scratch)
@@ -108,6 +112,7 @@ public:
                     store(scores + j * tile.width + r + v * lanes,
                           broadcast(heights_[j]) - broadcast(Real(0.5)) * sq_norms.at[v]);
             }
+        }
         for (std::size_t j = live_.n_gaussians; j < heights_.size(); ++j)
             std::fill_n(scores + j * tile.width, tile.width, heights_[j]);
     }
@@ -156,22 +161,20 @@ private:
         n_coefs_ = 2 * n_cols_;
     }
 
-    // Rows are whitened once, about the middle of the means; then every component is a unit sphere.
+    // Rows are whitened once, about the heaviest mean; then every component is a unit sphere.
     void pack_tied(const GaussianMixture& mixture) {
-        std::vector<double> middle(n_cols_), rest(n_cols_);
-        for (std::int64_t j = 0; j < live_.n_gaussians; ++j)
-            for (std::int64_t t = 0; t < n_cols_; ++t)
-                middle[t] += mixture.mean(live_.ids[j])[t] / static_cast<double>(live_.n_gaussians);
-        for (std::int64_t t = 0; t < n_cols_; ++t) {
-            middle_.push_back(static_cast<Real>(middle[t]));
-            middle[t] = static_cast<double>(middle_[t]);
-        }
+        const double* log_weights = mixture.log_weights;
+        const auto heaviest =
+            std::max_element(log_weights, log_weights + mixture.n_components) - log_weights;
+        const std::vector<double> rest(n_cols_);
+        for (std::int64_t t = 0; t < n_cols_; ++t)
+            middle_.push_back(static_cast<Real>(mixture.mean(heaviest)[t]));
         pack_triangle(mixture.factors, rest.data());
         for (std::int64_t j = 0; j < live_.n_gaussians; ++j)
             for (std::int64_t c = 0; c < n_cols_; ++c) {
                 double white = 0;
                 for (std::int64_t t = 0; t <= c; ++t)
-                    white += (mixture.mean(live_.ids[j])[t] - middle[t]) *
+                    white += (mixture.mean(live_.ids[j])[t] - static_cast<double>(middle_[t])) *
                              mixture.factors[t * n_cols_ + c];
                 centers_.push_back(static_cast<Real>(white));
             }
@@ -188,12 +191,14 @@ private:
         }
     }
 
-    // visit(first column, sums) for every panel of (rows - center) U.
+    // visit(column, v, y) for every column and vector v of rows of y = (rows - center) U.
     template <class Visit>
-    void each_panel(const Real* centered, const Real* coefs, const Visit& visit) const {
+    __attribute__((always_inline)) void multiply_triangle(const Real* centered, const Real* coefs,
+                                                          const Visit& visit) const {
         for (std::int64_t c = 0; c < n_cols_; c += panel_cols) {
             const std::int64_t n = std::min(c + panel_cols, n_cols_);
-            visit(c, multiply_panel(centered, panel_rows<Real>, coefs, coefs + panel_cols, n));
+            multiply_panel(n - c, centered, panel_rows<Real>, coefs, coefs + panel_cols, n,
+                           [&](int p, int v, Vec<Real> y) { visit(c + p, v, y); });
             coefs += (n + 1) * panel_cols;
         }
     }
@@ -201,13 +206,43 @@ private:
     RowSums full(const Real* columns, std::int64_t width, std::int64_t j, Real* scratch) const {
         center(columns, width, centers_.data() + j * n_cols_, n_cols_, scratch);
         RowSums sq_norms;
-        each_panel(scratch, coefs_.data() + j * n_coefs_,
-                   [&](std::int64_t, const PanelSums<Real>& y) {
-                       for (int p = 0; p < panel_cols; ++p)
-                           for (int v = 0; v < panel_vecs; ++v)
-                               sq_norms.at[v] += y.at[p][v] * y.at[p][v];
-                   });
+        multiply_triangle(scratch, coefs_.data() + j * n_coefs_,
+                          [&](std::int64_t, int v, Vec<Real> y) { sq_norms.at[v] += y * y; });
         return sq_norms;
+    }
+
+    // Few columns: no more than a panel, centred in registers.
+    template <int d>
+    void full_narrow(const Real* columns, std::int64_t width, std::int64_t j, Real* scores) const {
+        const Real* center = centers_.data() + j * d;
+        const Real* start = coefs_.data() + j * n_coefs_;
+        const Real* coefs = start + panel_cols;
+        for (std::int64_t r = 0; r < width; r += lanes) {
+            Vec<Real> x[d], sq_norm{};
+#pragma GCC unroll 4
+            for (int t = 0; t < d; ++t) x[t] = load(columns + t * width + r) - broadcast(center[t]);
+#pragma GCC unroll 4
+            for (int c = 0; c < d; ++c) {
+                Vec<Real> y = broadcast(start[c]);
+#pragma GCC unroll 4
+                for (int t = 0; t <= c; ++t) y += x[t] * broadcast(coefs[t * panel_cols + c]);
+                sq_norm += y * y;
+            }
+            store(scores + r, broadcast(heights_[j]) - broadcast(Real(0.5)) * sq_norm);
+        }
+    }
+    void full_narrow_of(const Real* columns, std::int64_t width, std::int64_t j,
+                        Real* scores) const {
+        switch (n_cols_) {
+            case 1:
+                return full_narrow<1>(columns, width, j, scores);
+            case 2:
+                return full_narrow<2>(columns, width, j, scores);
+            case 3:
+                return full_narrow<3>(columns, width, j, scores);
+            default:
+                return full_narrow<4>(columns, width, j, scores);
+        }
     }
 
     RowSums separable(const Real* columns, std::int64_t width, std::int64_t j) const {
@@ -227,10 +262,8 @@ private:
     void whiten(const Real* columns, std::int64_t width, Real* scratch, Real* whitened) const {
         for (std::int64_t r = 0; r < width; r += panel_rows<Real>) {
             center(columns + r, width, middle_.data(), n_cols_, scratch);
-            each_panel(scratch, coefs_.data(), [&](std::int64_t c, const PanelSums<Real>& y) {
-                for (std::int64_t p = 0; p < std::min<std::int64_t>(panel_cols, n_cols_ - c); ++p)
-                    for (int v = 0; v < panel_vecs; ++v)
-                        store(whitened + (c + p) * width + r + v * lanes, y.at[p][v]);
+            multiply_triangle(scratch, coefs_.data(), [&](std::int64_t c, int v, Vec<Real> y) {
+                store(whitened + c * width + r + v * lanes, y);
             });
         }
     }

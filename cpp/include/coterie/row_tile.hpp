@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "coterie/frame.hpp"
 #include "coterie/matrix.hpp"
-#include "coterie/panel.hpp"
 #include "coterie/simd.hpp"
 
 namespace coterie {
@@ -24,30 +24,44 @@ public:
         : width(width),
           n_cols(n_cols),
           stride(stride),
-          columns_(n_cols * width),
+          columns_(stride * width),
           rows_(width * stride) {}
 
     // Take rows ids[0..count), count >= 1; lanes past `count` repeat the last row.
     template <class In>
     void load(Matrix<const In> from, const std::int64_t* ids, std::int64_t count) {
-        this->count = count;
         for (std::int64_t r = 0; r < width; ++r) {
             const In* x = from.row(ids[std::min(r, count - 1)]);
             Real* to = rows_.data() + r * stride;
-            for (std::int64_t t = 0; t < n_cols; ++t) {
-                to[t] = static_cast<Real>(x[t * from.col_stride]);
-                columns_[t * width + r] = to[t];
-            }
+            if (from.col_stride == 1)
+                for (std::int64_t t = 0; t < n_cols; ++t) to[t] = static_cast<Real>(x[t]);
+            else
+                for (std::int64_t t = 0; t < n_cols; ++t)
+                    to[t] = static_cast<Real>(x[t * from.col_stride]);
         }
+        for (std::int64_t r = 0; r < width; r += Simd<Real>::lanes) transpose(r);
     }
 
     const Real* columns() const { return columns_.data(); }
     const Real* row(std::int64_t r) const { return rows_.data() + r * stride; }
 
     const std::int64_t width, n_cols, stride;
-    std::int64_t count = 0;
 
 private:
+    void transpose(std::int64_t first_row) {
+        constexpr int lanes = Simd<Real>::lanes, size = detail::Piece<Real>::size;
+        const Real* row[lanes];
+        for (int l = 0; l < lanes; ++l) row[l] = rows_.data() + (first_row + l) * stride;
+        const std::int64_t n_cols = this->n_cols, width = this->width;
+        Real* to = columns_.data() + first_row;
+        for (std::int64_t col = 0; col < n_cols; col += size, to += size * width) {
+            Vec<Real> v[size];
+            for (int i = 0; i < size; ++i) v[i] = detail::load_pieces<Real>(row + i, col);
+            detail::transpose_lanes(v);
+            for (int i = 0; i < size; ++i) store(to + i * width, v[i]);
+        }
+    }
+
     AlignedVector<Real> columns_, rows_;
 };
 

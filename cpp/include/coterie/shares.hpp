@@ -20,17 +20,17 @@ struct Shares {
         const auto whole_tiles = [&](std::int64_t rows) {
             return (rows + tile_rows - 1) / tile_rows * tile_rows;
         };
+        const auto rows_for = [&](std::int64_t work) {
+            return std::max<std::int64_t>(work / std::max<std::int64_t>(work_per_row, 1), 1);
+        };
         // Results stay within 16 MB where they can, but let eight threads work in any case.
-        const std::int64_t most = std::clamp<std::int64_t>(
-            (std::int64_t{16} << 20) / std::max<std::int64_t>(result_bytes, 1), 8, 64);
+        const std::int64_t fitting = (1 << 24) / std::max<std::int64_t>(result_bytes, 1);
+        const std::int64_t most = std::clamp<std::int64_t>(fitting, 8, 64);
         // A share is worth a thread from about 2^19 multiply-adds on; with 2^23, some
         // milliseconds, it is time to look for Ctrl-C.
-        const std::int64_t least_rows =
-            (std::int64_t{1} << 19) / std::max<std::int64_t>(work_per_row, 1);
-        rows_each =
-            whole_tiles(std::max({(n_rows + most - 1) / most, least_rows, std::int64_t{1024}}));
-        chunk_rows = whole_tiles(std::max<std::int64_t>(
-            (std::int64_t{1} << 23) / std::max<std::int64_t>(work_per_row, 1), 1));
+        rows_each = whole_tiles(
+            std::max({(n_rows + most - 1) / most, rows_for(1 << 19), std::int64_t{1024}}));
+        chunk_rows = whole_tiles(rows_for(1 << 23));
     }
 
     std::int64_t count() const { return (n_rows + rows_each - 1) / rows_each; }

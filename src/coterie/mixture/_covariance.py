@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.intp]
@@ -84,48 +84,54 @@ class Shape(ABC):
         return np.asarray(log_dets - n_cols / 2 * np.log(2 * np.pi))
 
 
+def invert_lower(lower: Floats) -> Floats:
+    """The inverse of a lower triangular matrix with zeros above its diagonal.
+
+    Not by `solve_triangular`: OpenBLAS wakes all its threads for that, however small the matrix.
+    """
+    if lower.size == 0:  # of which LAPACK would complain
+        return lower
+    inverse, _ = dtrtri(lower, lower=1)
+    return np.asarray(inverse)
+
+
 def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Upper triangular U with U U^T = inverse, for each matrix of a stack."""
     n_cols = covariances.shape[-1]
-    # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
-    variances = np.diagonal(covariances, axis1=1, axis2=2)
-    fine = np.isfinite(covariances).all(axis=(1, 2)) & (variances > 0).all(axis=1)
-    bad = np.asarray(~fine)
-    scale = np.sqrt(np.where(bad[:, np.newaxis], 1.0, variances))
-    unit = np.where(bad[:, np.newaxis, np.newaxis], np.eye(n_cols), covariances)
-    lower = _cholesky(unit / scale[:, np.newaxis, :] / scale[:, :, np.newaxis])
-    # A pivot lost in rounding gives a factor, but not one to trust.
-    pivots = np.square(np.diagonal(lower, axis1=1, axis2=2))
-    bad |= ~(pivots >= 4 * n_cols * np.finfo(np.float64).eps).all(axis=1)
-    lower[bad] = np.eye(n_cols)
-    factors = np.triu(np.linalg.inv(lower).transpose(0, 2, 1)) / scale[:, :, np.newaxis]
-    bad |= ~np.isfinite(factors).all(axis=(1, 2))
-    factors[bad] = np.nan
+    factors = np.full(covariances.shape, np.nan)
+    bad = np.zeros(covariances.shape[0], dtype=bool)
+    for j, covariance in enumerate(covariances):
+        # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
+        scale = np.sqrt(np.maximum(np.diagonal(covariance), 0))
+        if not (np.isfinite(covariance).all() and (scale > 0).all()):
+            bad[j] = True
+            continue
+        try:
+            lower = np.linalg.cholesky(covariance / scale / scale[:, np.newaxis])
+        except np.linalg.LinAlgError:
+            bad[j] = True
+            continue
+        # A pivot lost in rounding gives a factor, but not one to trust.
+        if np.square(np.diagonal(lower)).min() < 4 * n_cols * np.finfo(np.float64).eps:
+            bad[j] = True
+            continue
+        factors[j] = invert_lower(lower).T / scale[:, np.newaxis]
+        bad[j] = not np.isfinite(factors[j]).all()
     return factors, bad
-
-
-def _cholesky(matrices: Floats) -> Floats:
-    """Lower factors of a stack; NaN for what has none."""
-    try:
-        return np.asarray(np.linalg.cholesky(matrices))
-    except np.linalg.LinAlgError:
-        if len(matrices) == 1:
-            return np.full_like(matrices, np.nan)
-        return np.concatenate([_cholesky(matrix[np.newaxis]) for matrix in matrices])
 
 
 def _clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
     """Eigenvalues in units of the floor are raised to one."""
     unit = np.sqrt(np.diagonal(floor))
-    lower = np.linalg.cholesky(floor / unit / unit[:, np.newaxis])
+    lower = np.asarray(np.linalg.cholesky(floor / unit / unit[:, np.newaxis]), dtype=np.float64)
+    inverse = invert_lower(lower)
     clipped = covariances.copy()
     n_raised = np.zeros(covariances.shape[0], dtype=np.intp)
     for j, covariance in enumerate(covariances):
         relative = covariance / unit / unit[:, np.newaxis]
         if not np.isfinite(relative).all():
             relative = np.zeros_like(relative)
-        half = solve_triangular(lower, relative, lower=True)
-        relative = solve_triangular(lower, half.T, lower=True)
+        relative = inverse @ relative @ inverse.T
         values, vectors = np.linalg.eigh((relative + relative.T) / 2)
         n_raised[j] = np.count_nonzero(values < 1)
         if n_raised[j]:
@@ -139,7 +145,7 @@ def _factor_variances(variances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]
     fine = np.isfinite(variances) & (variances > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.where(fine, 1 / np.sqrt(variances), np.nan)
-    return factors, np.asarray(~fine.reshape(fine.shape[0], -1).all(axis=1))
+    return factors, np.logical_not(fine.reshape(fine.shape[0], -1).all(axis=1))
 
 
 class Full(Shape):

@@ -38,7 +38,7 @@ class Model:
         return self.family.log_prior(mixture.components) + self.mixing.log_prior(mixture)
 
     def gains(self, mixture: Mixture, expected: Expectation, before: Mixture) -> Floats:
-        """E_q[log p(x, z=j)] of each component (the background last), with q as `before` made it."""
+        """E_q[log p(x, z=j)] of each component, the background last; q is as `before` made it."""
         n_components = self.family.n_components(mixture.components)
         counts = expected.counts
         fits = self.family.expected_log_prob(
@@ -63,7 +63,7 @@ Bound = Callable[[float, float, float], float]
 
 
 def mean_log_lik(after_expect: float, after_maximise: float, total_weight: float) -> float:
-    """Log-likelihood (with a prior: log-posterior) a row, as of the E-step: scikit-learn's bound."""
+    """Log-likelihood (with a prior: log-posterior) a row at the E-step: scikit-learn's bound."""
     return -after_expect / total_weight
 
 

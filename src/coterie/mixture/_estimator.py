@@ -17,7 +17,7 @@ from coterie._base import Estimator
 from coterie._checks import check_weights
 from coterie._history import Event, Iteration, Recorder
 from coterie.data import Blocks
-from coterie.mixture._em import EMRun, Model, Repair, em
+from coterie.mixture._em import Bound, EMRun, Model, Repair, em, mean_log_lik
 from coterie.mixture._family import Family, Floats, Mixture
 from coterie.mixture._start import STARTS, begin
 
@@ -77,11 +77,16 @@ class MixtureModel(DensityMixin, Estimator):
             max_iter=self.max_iter,
             tol=self.tol,
             recorder=recorder,
-            total_weight=_total_weight(blocks),
+            total_weight=total_weight(blocks),
+            bound=self._bound(model, blocks),
             repair=self._repair(blocks, model),
             exact=self._exact(),
             shown=self._shown,
         )
+
+    def _bound(self, model: Model, blocks: Blocks) -> Bound:
+        """What a run is judged by."""
+        return mean_log_lik
 
     def _repair(self, blocks: Blocks, model: Model) -> Repair | None:
         """What mends a mixture that degenerates."""
@@ -90,6 +95,10 @@ class MixtureModel(DensityMixin, Estimator):
     def _exact(self) -> bool:
         """Whether the M-step minimises the free energy, so that it may never rise."""
         return True
+
+    def _shares(self, mixture: Mixture) -> Floats:
+        """How often each component occurs."""
+        return mixture.weights
 
     def _shown(self, mixture: Mixture) -> Any:
         """What a callback is shown of a mixture."""
@@ -149,7 +158,7 @@ class MixtureModel(DensityMixin, Estimator):
 
     def _publish(self, run: EMRun, recorder: Recorder, model: Model, blocks: Blocks) -> Self:
         n_components = model.family.n_components(run.mixture.components)
-        self.weights_ = run.mixture.weights[:n_components].astype(blocks.dtype)
+        self.weights_ = self._shares(run.mixture)[:n_components].astype(blocks.dtype)
         self._publish_components(run.mixture, model.family, blocks.dtype)
         self.converged_ = run.settled
         self.n_iter_ = run.n_iter
@@ -292,7 +301,7 @@ class MixtureModel(DensityMixin, Estimator):
         labels = np.arange(mixture.log_weights.size)
         if mixture.background is not None:
             labels[-1] = -1
-        weights = mixture.weights
+        weights = self._shares(mixture)
         counts = rng.multinomial(n_samples, weights / weights.sum())
         rows = [
             family.draw(mixture.components, label, int(count), rng)
@@ -306,7 +315,8 @@ def replace_weights(blocks: Blocks, weights: Floats | None) -> Blocks:
     return Blocks(blocks.rows, weights, blocks.n_threads)
 
 
-def _total_weight(blocks: Blocks) -> float:
+def total_weight(blocks: Blocks) -> float:
+    """How many rows there are, each as often as it counts."""
     return float(blocks.n_rows if blocks.weights is None else blocks.weights.sum())
 
 

@@ -174,7 +174,7 @@ class Family(Likelihood):
     def expected_log_prob(
         self, components: Any, counts: Floats, summary: Any, before: Any
     ) -> Floats:
-        """E_q[log p(x | z=j)] summed over the rows, per component, from a summary made with `before`."""
+        """E_q[log p(x | z=j)] over all rows, per component, from a summary made with `before`."""
 
     def exact(self, components: Any) -> bool:
         """Whether the M-step that made these did minimise the free energy."""

@@ -99,19 +99,28 @@ class GaussianFamily(Family):
             factors, _ = self.shape.factor(covariances)
         return Gaussians(means, covariances, factors, np.resize(floored * low, means.shape[0]))
 
+    def log_norms(self, components: Gaussians) -> Floats:
+        """What each component's log-density is at its mean."""
+        k, d = components.means.shape
+        return self.shape.log_norms(components.factors, k, d)
+
     def log_prob(self, components: Gaussians, rows: Any) -> Floats:
+        norms = self.log_norms(components)
+        return np.asarray(norms - self.sq_distances(components, rows) / 2)
+
+    def sq_distances(self, components: Gaussians, rows: Any) -> Floats:
+        """Squared Mahalanobis distance of every row to every mean."""
         k, d = components.means.shape
         factors = self.shape.kernel_factors(components.factors, k, d)
-        norms = self.shape.log_norms(components.factors, k, d)
         rows = np.asarray(rows, dtype=np.float64)
-        log_prob = np.empty((rows.shape[0], k))
+        sq_distances = np.empty((rows.shape[0], k))
         for j in range(k):
             own = factors[j % factors.shape[0]]
             centred = rows - components.means[j]
             white = centred * own if own.ndim == 1 else centred @ own
             with np.errstate(over="ignore"):
-                log_prob[:, j] = norms[j] - np.square(white).sum(axis=1) / 2
-        return log_prob
+                sq_distances[:, j] = np.square(white).sum(axis=1)
+        return sq_distances
 
     def summarise(self, components: Gaussians, rows: Any, mass: Floats) -> Moments:
         k, d = components.means.shape
@@ -161,10 +170,11 @@ class GaussianFamily(Family):
         background = -np.inf
         if mixture.background is not None:
             background = float(mixture.background + mixture.log_weights[k])
-        return kernels.gaussian_pass(
+        run: Any = kernels.gaussian_pass
+        return run(
             block.rows, block.weights, np.ascontiguousarray(mixture.log_weights[:k]),
-            components.means, factors,
-            self.shape.log_norms(components.factors, k, d), background, *outputs, block.n_threads,
+            components.means, factors, self.log_norms(components), background, *outputs,
+            block.n_threads,
         )  # fmt: skip
 
     def maximise(self, counts: Floats, summary: Moments, before: Gaussians) -> Gaussians:
@@ -183,6 +193,10 @@ class GaussianFamily(Family):
             covariances = scatter[0] / mass.sum()
         else:
             covariances = self.shape.pooled(mass, scatter)
+        return self.regularised(means, covariances)
+
+    def regularised(self, means: Floats, covariances: Floats) -> Gaussians:
+        """Components whose covariances are widened as `reg_covar` says."""
         if self.reg_covar is not None:
             covariances = self.shape.add_to_diagonal(covariances, self.reg_covar)
         return self.with_covariances(means, covariances)
@@ -222,10 +236,10 @@ class GaussianFamily(Family):
         k, d = components.means.shape
         scatter = self.prior.scatter(components.means)
         log_dets = -2 * np.log(self.shape.diagonals(components.factors, k, d)).sum()
-        traces = self._traces(components, scatter).sum()
+        traces = self.traces(components, scatter).sum()
         return -0.5 * float(self.prior.mass * log_dets + traces)
 
-    def _traces(self, components: Gaussians, scatter: Floats) -> Floats:
+    def traces(self, components: Gaussians, scatter: Floats) -> Floats:
         """tr(Sigma^-1 S) of each component, or of the shared covariance."""
         k, d = components.means.shape
         factors = self.shape.kernel_factors(components.factors, k, d)
@@ -238,7 +252,7 @@ class GaussianFamily(Family):
     def scatter_about(
         self, means: Floats, counts: Floats, summary: Moments, before: Gaussians
     ) -> Floats:
-        """Each component's sum of mass (x - mean)(x - mean)^T about new means; pooled: of all, (1, d, d)."""
+        """Each component's scatter, mass (x - m)(x - m)^T, about new means; pooled: (1, d, d)."""
         moved = means - before.means
         if summary.second is None:
             # Their sum over the components is the rows' own scatter, whoever is responsible.
@@ -262,11 +276,10 @@ class GaussianFamily(Family):
     def expected_log_prob(
         self, components: Gaussians, counts: Floats, summary: Moments, before: Gaussians
     ) -> Floats:
-        k, d = components.means.shape
         scatter = self.scatter_about(components.means, counts, summary, before)
-        norms = self.shape.log_norms(components.factors, k, d)
-        traces = self._traces(components, scatter)
-        if traces.size < k:  # only the pooled scatter is known: to each by its mass
+        norms = self.log_norms(components)
+        traces = self.traces(components, scatter)
+        if traces.size < counts.size:  # only the pooled scatter is known: to each by its mass
             traces = traces * counts / counts.sum()
         return counts * norms - traces / 2
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.data import Block
+from coterie.mixture._covariance import invert_lower
 from coterie.mixture._family import Expectation, Likelihood, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Moments
 
@@ -96,7 +97,8 @@ class Marginal(Likelihood):
         # Scaled to a unit diagonal first, as in `_covariance`.
         scale = np.sqrt(np.diagonal(inner, axis1=1, axis2=2))
         lower = np.linalg.cholesky(inner / scale[:, np.newaxis, :] / scale[:, :, np.newaxis])
-        self._whiten = np.linalg.inv(lower) / scale[:, np.newaxis, :]
+        inverse = np.stack([invert_lower(one) for one in lower])
+        self._whiten = inverse / scale[:, np.newaxis, :]
         cross = covariances[:, unseen[:, np.newaxis], seen] @ self._whiten.transpose(0, 2, 1)
         self._regression = cross @ self._whiten
         self._residual = covariances[:, unseen[:, np.newaxis], unseen] - (

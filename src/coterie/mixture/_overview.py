@@ -32,12 +32,11 @@ class Overview:
         return self.scatter / self.weight
 
     @cached_property
-    def floor(self) -> Floats:
-        """The least covariance a component may have, (d, d).
+    def spread(self) -> Floats:
+        """The rows' covariance made fit to be a unit, (d, d): positive definite in any case.
 
-        A millionth of the rows' own covariance, so that no unit, and hardly a rotation, matters.
-        Where columns are collinear that is no floor at all: no direction of it is narrower than
-        what columns with a correlation of 0.99 have.
+        Where columns are collinear no direction of it is narrower than what columns with a
+        correlation of 0.99 have.
         """
         covariance = self.covariance
         variances = np.diagonal(covariance)
@@ -50,7 +49,14 @@ class Overview:
         np.fill_diagonal(correlation, 1.0)
         values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
         wide = (vectors * np.maximum(values, _LEAST_CORRELATION)) @ vectors.T
-        return np.asarray(_FLOOR_SHARE * wide * scale * scale[:, np.newaxis])
+        return np.asarray(wide * scale * scale[:, np.newaxis])
+
+    @cached_property
+    def floor(self) -> Floats:
+        """The least covariance a component may have, (d, d): a millionth of the rows' own, so that
+        no unit, and hardly a rotation, matters.
+        """
+        return _FLOOR_SHARE * self.spread
 
 
 @dataclass(frozen=True)
@@ -83,3 +89,12 @@ def look_over(blocks: Blocks, near: Floats) -> Overview:
     shift = total.first / total.weight
     scatter = total.second - total.weight * np.outer(shift, shift)
     return Overview(total.weight, near + shift, scatter)
+
+
+def check_squares(who: str, overview: Overview) -> None:
+    """Refuse rows so far apart that their squared distances are no numbers."""
+    if not np.isfinite(overview.scatter).all():
+        raise ValueError(
+            f"{who}: the values of X differ so much that their squares overflow float64; divide "
+            "X by a constant, such as its largest absolute value."
+        )

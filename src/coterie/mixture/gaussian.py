@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import assert_all_finite, check_array, check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 
 from coterie._checks import (
     ANY,
@@ -25,19 +25,25 @@ from coterie._checks import (
 )
 from coterie._history import Recorder
 from coterie.data import Blocks
+from coterie.mixture._arrays import given_array, rounded
 from coterie.mixture._complete import completed, look_over_observed
+from coterie.mixture._coordinates import WEIGHTS, Coordinates
 from coterie.mixture._covariance import SHAPES
-from coterie.mixture._em import Model, Repair
-from coterie.mixture._estimator import MixtureModel
+from coterie.mixture._em import EMRun, Model, Repair
+from coterie.mixture._estimator import MixtureModel, total_weight
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
+from coterie.mixture._lbfgs import lbfgs
 from coterie.mixture._missing import ObservedGaussianFamily, has_missing
 from coterie.mixture._mixing import Fixed, Shares, log_shares
 from coterie.mixture._noise import START_SHARE, Box, bounding_box
-from coterie.mixture._overview import Overview, look_over
+from coterie.mixture._overview import check_squares, look_over
 from coterie.mixture._prior import PRIOR_KEYS, make_prior
 from coterie.mixture._repair import Reseeding
 from coterie.mixture._start import STARTS, at_rows
+
+#: The solvers besides EM, by the names `solver=` takes.
+SOLVERS = {"lbfgs": lbfgs}
 
 
 class GaussianMixture(MixtureModel):
@@ -136,6 +142,8 @@ class GaussianMixture(MixtureModel):
         "means_init": NONE | ARRAY,
         "precisions_init": NONE | ARRAY,
         "fixed": names("weights", "means", "covariances"),
+        "solver": one_of("em", *SOLVERS),
+        "weights": one_of(*WEIGHTS),
         "prior": NONE | one_of("auto") | mapping(*PRIOR_KEYS),
         "noise": FLAG,
         "random_state": ANY,
@@ -168,6 +176,8 @@ class GaussianMixture(MixtureModel):
         means_init: Any = None,
         precisions_init: Any = None,
         fixed: tuple[str, ...] = (),
+        solver: str = "em",
+        weights: str = "softmax",
         prior: Any = None,
         noise: bool = False,
         random_state: Any = None,
@@ -189,6 +199,8 @@ class GaussianMixture(MixtureModel):
         self.means_init = means_init
         self.precisions_init = precisions_init
         self.fixed = fixed
+        self.solver = solver
+        self.weights = weights
         self.prior = prior
         self.noise = noise
         self.random_state = random_state
@@ -220,7 +232,7 @@ class GaussianMixture(MixtureModel):
             overview = look_over_observed(who, blocks)
         else:
             overview = look_over(blocks, blocks.take([0])[0])
-        _check_squares(who, overview)
+        check_squares(who, overview)
         prior, concentration = None, 1.0
         if self.prior is not None:
             prior, concentration = make_prior(who, self.prior, overview, shape, k)
@@ -248,6 +260,9 @@ class GaussianMixture(MixtureModel):
     def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
         family = model.family
         assert isinstance(family, GaussianFamily)
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        if all(values is not None for values in given):
+            return self._blank(model, blocks)  # nothing is left to find
         if self.init_params == "rows":
             return at_rows(blocks, family, self._blank(model, blocks), rng)
         start = super()._begin(blocks, model, rng)
@@ -272,13 +287,29 @@ class GaussianMixture(MixtureModel):
         rng.set_state(check_random_state(self.random_state).get_state())
         return Reseeding(blocks, model, np.random.RandomState(rng.randint(2**31)))
 
+    def _solve(self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder) -> EMRun:
+        if self.solver == "em":
+            return super()._solve(blocks, model, start, recorder)
+        family = model.family
+        assert isinstance(family, GaussianFamily)
+        return SOLVERS[self.solver](
+            blocks,
+            model,
+            Coordinates(family, start, WEIGHTS[self.weights], frozenset(self.fixed)),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            recorder=recorder,
+            total_weight=total_weight(blocks),
+            shown=self._shown,
+        )
+
     def _with_given(self, start: Mixture, model: Model) -> Mixture:
         family = model.family
         assert isinstance(family, GaussianFamily)
         who, k, d = type(self).__name__, int(self.n_components), family.n_cols
         components: Gaussians = start.components
         if self.weights_init is not None:
-            weights = _checked(who, "weights_init", self.weights_init, (k,))
+            weights = given_array(who, "weights_init", self.weights_init, (k,), "component")
             if (weights < 0).any() or not np.isclose(weights.sum(), 1):
                 raise ValueError(
                     f"{who}: The parameter 'weights' should be normalized, but weights_init sums "
@@ -288,11 +319,13 @@ class GaussianMixture(MixtureModel):
             given = replace(start, log_weights=log_shares(weights))
             start = _with_noise(given, family.box)
         if self.means_init is not None:
-            means = _checked(who, "means_init", self.means_init, (k, d))
+            means = given_array(who, "means_init", self.means_init, (k, d), "component")
             components = replace(components, means=means)
         if self.precisions_init is not None:
             shape = family.shape.dims(k, d)
-            precisions = _checked(who, "precisions_init", self.precisions_init, shape)
+            precisions = given_array(
+                who, "precisions_init", self.precisions_init, shape, "component"
+            )
             covariances = family.shape.inverted(precisions)
             if covariances is None:
                 raise ValueError(
@@ -311,9 +344,9 @@ class GaussianMixture(MixtureModel):
     def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
         components: Gaussians = mixture.components
         self.means_ = components.means.astype(dtype)
-        self.covariances_ = _rounded(components.covariances, dtype)
-        self.precisions_cholesky_ = _rounded(components.factors, dtype)
-        self.precisions_ = _rounded(family.shape.precisions(components.factors), dtype)
+        self.covariances_ = rounded(components.covariances, dtype)
+        self.precisions_cholesky_ = rounded(components.factors, dtype)
+        self.precisions_ = rounded(family.shape.precisions(components.factors), dtype)
         if family.box is not None:
             self.noise_weight_ = float(mixture.weights[-1])
             self.noise_box_ = np.stack([family.box.lower, family.box.widths])
@@ -342,31 +375,3 @@ def _with_noise(mixture: Mixture, box: Box | None) -> Mixture:
         return mixture
     weights = np.append((1 - START_SHARE) * mixture.weights, START_SHARE)
     return replace(mixture, log_weights=log_shares(weights), background=box.log_density())
-
-
-def _rounded(values: Floats, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """As the type of X, unless that cannot hold them."""
-    size = np.abs(values[values != 0])
-    limits = np.finfo(dtype)
-    fits = size.size == 0 or (size.min() >= limits.tiny and size.max() <= limits.max)
-    return values.astype(dtype if fits else np.float64)
-
-
-def _check_squares(who: str, overview: Overview) -> None:
-    """Refuse rows so far apart that their squared distances are no numbers."""
-    if not np.isfinite(overview.scatter).all():
-        raise ValueError(
-            f"{who}: the values of X differ so much that their squares overflow float64; divide "
-            "X by a constant, such as its largest absolute value."
-        )
-
-
-def _checked(who: str, name: str, given: Any, shape: tuple[int, ...]) -> Floats:
-    """A given start as float64, of the right shape."""
-    values = check_array(given, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name)
-    if values.shape != shape:
-        raise ValueError(
-            f"{who}: The parameter '{name}' should have the shape of {shape}, but got "
-            f"{values.shape}; give one entry a component."
-        )
-    return np.array(values)
