@@ -13,12 +13,13 @@ matplotlib.use("agg")
 import bernoulli_digits
 import descent
 import faithful
+import gaussian
 import seedings
 
 
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
-    for script in (bernoulli_digits, descent, faithful, seedings):
+    for script in (bernoulli_digits, descent, faithful, gaussian, seedings):
         script.draw(folder)
 
 

@@ -54,10 +54,11 @@ class GaussianMixture(MixtureModel):
     E_q[log q] by turns in the responsibilities q and in the parameters; after each E-step F is
     minus the log-likelihood (Dempster, Laird & Rubin 1977; Neal & Hinton 1998).
 
-    Drop-in for `sklearn.mixture.GaussianMixture`: same parameters, attributes and arithmetic.
+    Drop-in for `sklearn.mixture.GaussianMixture`: same parameters, attributes and arithmetic. Rows
+    may hold NaN; they enter through what was observed (Ghahramani & Jordan 1994).
 
-    Time O(n k d^2) an iteration (diag, spherical: O(n k d)), one pass over X. Memory beyond X:
-    O(k d^2), nothing of n x k.
+    Time O(n k d^2) an iteration (diag, spherical: O(n k d)), one pass over X; each pattern of
+    missing columns adds O(k d^3). Memory beyond X: O(k d^2), nothing of n x k.
 
     Parameters
     ----------
@@ -67,24 +68,25 @@ class GaussianMixture(MixtureModel):
         Settled once the mean log-likelihood a row changes by less than this.
     reg_covar : float or "auto", default=1e-6
         A number is added to every variance. "auto" instead keeps every covariance at least a
-        millionth of the rows' own variance, column by column: free of scale, and the exact M-step
-        under that constraint. Whatever the setting, a covariance that is not positive definite is
-        mended by the same floor and reported in `events_`.
+        millionth of the rows' own: free of scale, and the exact M-step under that constraint.
+        Whatever the setting, a covariance that is not positive definite is mended by the same
+        floor, a component that collapses or dies begins anew, and `events_` tells.
     max_iter : int, default=100
     n_init : int, default=1
         Starts, of which the best is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data", "rows"}, default="kmeans"
-        "rows": random rows as means, with a small fraction of the rows' covariance.
+        "rows": random rows as means, a tenth of the rows' covariance, equal weights.
     weights_init, means_init, precisions_init : array or None
         Given starting values; what is not given comes from `init_params`.
     fixed : tuple of {"weights", "means", "covariances"}, default=()
         What stays as the start has it.
     prior : None, "auto" or dict, default=None
-        Maximum a posteriori: a Dirichlet prior of the weights, a normal-inverse-Wishart one of
-        means and covariances. A dict may set "concentration", "mean", "mean_precision",
-        "degrees_of_freedom" and "scale"; the rest is Fraley & Raftery's (2007) choice.
+        Seek the largest posterior density instead of the largest likelihood. "auto" is Fraley &
+        Raftery's (2007) choice; a dict may set "concentration" (of the weights' Dirichlet
+        distribution), "mean", "mean_precision", "degrees_of_freedom" and "scale" (of the normal
+        inverse Wishart distribution of means and covariances), the rest stays automatic.
     noise : bool, default=False
-        Whether a uniform background over the rows' box takes rows that fit no component: label -1.
+        Whether a uniform background over the rows' bounding box takes part; its rows have label -1.
     solver : {"em", "lbfgs", "sgd"}, default="em"
         "lbfgs" descends minus the log-likelihood by L-BFGS: fewer iterations where EM crawls.
         "sgd" does by Adam on mini-batches; an iteration is an epoch. Both keep every covariance
@@ -110,6 +112,10 @@ class GaussianMixture(MixtureModel):
     Attributes
     ----------
     weights_ : array of shape (n_components,)
+    noise_weight_ : float
+        Weight of the background, with `noise`; the others sum to the rest.
+    noise_box_ : array of shape (2, n_features)
+        Its lowest corner and its widths.
     means_ : array of shape (n_components, n_features)
     covariances_, precisions_, precisions_cholesky_ : array
         Shapes (k, d, d), (d, d), (k, d) or (k,) by `covariance_type`.
@@ -118,14 +124,14 @@ class GaussianMixture(MixtureModel):
     converged_ : bool
     n_iter_ : int
     lower_bound_ : float
-        Mean log-likelihood a row at the last E-step.
+        Mean log-likelihood a row (with a prior: log-posterior) at the last E-step.
     lower_bounds_ : list of float
         The same for every iteration.
     history_ : list of dict
         One entry an iteration of the run that was kept: the free energy after each half-step, its
         two terms after the E-step, the log-likelihood, seconds.
     events_ : list of dict
-        What else happened: repaired covariances, early stops.
+        What else happened: repaired covariances, components begun anew, early stops.
 
     Examples
     --------
@@ -275,10 +281,7 @@ class GaussianMixture(MixtureModel):
     def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
         family = model.family
         assert isinstance(family, GaussianFamily)
-        given = (self.weights_init, self.means_init, self.precisions_init)
-        if all(values is not None for values in given):
-            return self._blank(model, blocks)  # nothing is left to find
-        if self.init_params == "rows":
+        if self.init_params == "rows" and not self._all_given():
             return at_rows(blocks, family, self._blank(model, blocks), rng)
         start = super()._begin(blocks, model, rng)
         if isinstance(model.mixing, Fixed):
