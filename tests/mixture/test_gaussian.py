@@ -189,12 +189,21 @@ def test_rows_far_beyond_every_component(covariance_type: str, dtype: type) -> N
         weights_init=[0.2, 0.3, 0.5], covariance_type=covariance_type, max_iter=0,
     )  # fmt: skip
     far = np.array(
-        [[1e8, 0.0], [0, 1e8], [-1e8, -1e8], [0.5, -1e8], [60, 0], [-1e8, 0.5]], dtype=dtype
+        [[1e8, 0.0], [0, 1e8], [-1e8, -1e8], [0.5, -1e8], [60, 0], [-1e8, 0.5], [0.25, -1e8]],
+        dtype=dtype,
     )
     proba = model.predict_proba(far)
     np.testing.assert_allclose(
         proba,
-        [[0, 1, 0], [0, 0, 1], [1, 0, 0], [0.4, 0.6, 0], [0, 1, 0], [2 / 7, 0, 5 / 7]],
+        [
+            [0, 1, 0],
+            [0, 0, 1],
+            [1, 0, 0],
+            [0.4, 0.6, 0],
+            [0, 1, 0],
+            [2 / 7, 0, 5 / 7],
+            [1 / (1 + 1.5 * np.exp(-0.25)), 1 / (1 + np.exp(0.25) / 1.5), 0],
+        ],
         atol=1e-6,
     )
     np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-6)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_lbfgs import data
 
 from coterie import GaussianMixture
 from coterie.data import Blocks, as_blocks
 from coterie.mixture._coordinates import WEIGHTS
 from coterie.mixture._sgd import Adam
-from test_lbfgs import data
 
 
 @pytest.mark.parametrize("name", ["faithful", "iris"])

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "coterie/far_rows.hpp"
 #include "coterie/gaussians.hpp"
 #include "coterie/lloyd.hpp"
 #include "coterie/moments.hpp"
@@ -93,7 +94,8 @@ public:
           adder_(tile_.width, task.stride, task.products),
           scratch_(scores.scratch_size(tile_.width)),
           weights_(tile_.width),
-          pivots_(task.live.n_gaussians * task.stride) {
+          pivots_(task.live.n_gaussians * task.stride),
+          below_(task.live.ids.size()) {
         const std::int64_t d = tile_.n_cols;
         for (std::int64_t j = 0; j < task.live.n_gaussians; ++j)
             std::copy_n(task.pivots.data() + task.live.ids[j] * d, d,
@@ -116,6 +118,12 @@ public:
                 refuse(ids[r]);
                 continue;
             }
+            if constexpr (std::is_same_v<Real, double>)
+                if (posterior_.doubtful(r)) {
+                    const double top =
+                        far_scores(task_.mixture, task_.live, tile_.row(r), below_.data());
+                    posterior_.correct(r, top, below_.data());
+                }
             posterior_.publish(r, ids[r], task_.out);
             sums.likelihood.add(posterior_.likelihood(r), weight);
         }
@@ -152,6 +160,7 @@ private:
     Posterior<Real> posterior_;
     MomentAdder<Real> adder_;
     AlignedVector<Real> scratch_, weights_, pivots_;
+    std::vector<double> below_;
 };
 
 // One thread's walk over rows: in float where that suits, and in double for the rows it refuses.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -49,6 +51,30 @@ public:
         Real* rows = rows_.data();
         softmax(scores_.data(), n_scores(), width_,
                 SoftmaxRow<Real>{rows, rows + width_, rows + 2 * width_});
+    }
+
+    // Whether rounding may have lost what decides between the components of this row: scores so
+    // low are rounded by 1e-7 or more, and either several matter or any of them might.
+    bool doubtful(std::int64_t r) const {
+        return rows_[r] < Real(-1e8) && (rows_[width_ + r] > 0 || rows_[r] < Real(-1e14));
+    }
+
+    // Begin again from a better largest score, and how far below it the others lie.
+    void correct(std::int64_t r, double top, const double* below) {
+        double sum = 0, weighted = 0;
+        std::int64_t label = 0;
+        for (std::int64_t j = 0; j < n_scores(); ++j) {
+            const double e = std::exp(below[j]);
+            if (below[j] > below[label]) label = j;
+            if (e > 0) weighted += e * below[j];
+            sum += e;
+        }
+        for (std::int64_t j = 0; j < n_scores(); ++j)
+            scores_[j * width_ + r] = static_cast<Real>(std::exp(below[j]) / sum);
+        rows_[r] = static_cast<Real>(top);
+        rows_[width_ + r] = static_cast<Real>(std::log(sum));
+        rows_[2 * width_ + r] = static_cast<Real>(weighted / sum - std::log(sum));
+        rows_[3 * width_ + r] = std::bit_cast<Real>(static_cast<typename Simd<Real>::Int>(label));
     }
 
     // Have the row count for nothing.

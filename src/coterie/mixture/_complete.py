@@ -40,7 +40,8 @@ def look_over_observed(who: str, blocks: Blocks) -> Overview:
     total = 0.0
     for rows, mass in _float_tiles(blocks):
         centred = np.where(np.isnan(rows), 0.0, rows - mean)
-        scatter += (centred * mass[:, np.newaxis]).T @ centred
+        with np.errstate(over="ignore", invalid="ignore"):  # `check_squares` tells of it
+            scatter += (centred * mass[:, np.newaxis]).T @ centred
         total += float(mass.sum())
     share = np.sqrt(weights / total)
     return Overview(total, mean, scatter / share / share[:, np.newaxis])

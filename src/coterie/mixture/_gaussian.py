@@ -89,9 +89,10 @@ class GaussianFamily(Family):
         means = np.tile(self._rows.mean, (n_components, 1))
         return self.with_covariances(means, self.shape.spread(self._rows.covariance, n_components))
 
-    def with_covariances(self, means: Floats, covariances: Floats) -> Gaussians:
-        """Components with these parameters, floored: all of them, or what has no factor."""
+    def with_covariances(self, means: Floats, covariances: Floats, held: Any = False) -> Gaussians:
+        """Components with these parameters, floored: all, or what has no factor or is `held`."""
         factors, low = self.shape.factor(covariances)
+        low = low | np.resize(held, low.shape)
         if self.reg_covar is None and "covariances" not in self.fixed:
             low = np.ones_like(low)
         floored = np.zeros(low.size, dtype=np.intp)
@@ -195,13 +196,17 @@ class GaussianFamily(Family):
             covariances = scatter[0] / mass.sum()
         else:
             covariances = self.shape.pooled(mass, scatter)
-        return self.regularised(means, covariances)
+        return self.regularised(means, covariances, before)
 
-    def regularised(self, means: Floats, covariances: Floats) -> Gaussians:
-        """Components whose covariances are widened as `reg_covar` says."""
+    def regularised(self, means: Floats, covariances: Floats, before: Gaussians) -> Gaussians:
+        """Components whose covariances are widened as `reg_covar` says.
+
+        One that needed the floor keeps it until it lies above: on the brink of a singular
+        covariance it would be widened and let go by turns.
+        """
         if self.reg_covar is not None:
             covariances = self.shape.add_to_diagonal(covariances, self.reg_covar)
-        return self.with_covariances(means, covariances)
+        return self.with_covariances(means, covariances, before.floored > 0)
 
     def _moves(self, mass: Floats, summary: Moments, before: Gaussians) -> Floats:
         """How far each mean moves."""

@@ -76,8 +76,8 @@ class StudentFamily(GaussianFamily):
         shared = {own.name: getattr(gaussians, own.name) for own in fields(Gaussians)}
         return StudentTs(**shared, dof=dof)
 
-    def with_covariances(self, means: Floats, covariances: Floats) -> StudentTs:
-        gaussians = super().with_covariances(means, covariances)
+    def with_covariances(self, means: Floats, covariances: Floats, held: Any = False) -> StudentTs:
+        gaussians = super().with_covariances(means, covariances, held)
         return self.with_dof(gaussians, self.given_dof or START_DOF)
 
     def blank(self, n_components: int) -> StudentTs:
@@ -138,7 +138,7 @@ class StudentFamily(GaussianFamily):
             return replace(before, means=means, dof=dof)
         scatter = self.scatter_about(means, summary.scales, summary, before)
         covariances = self.shape.pooled(counts + _TINY_MASS, scatter)
-        return self.with_dof(self.regularised(means, covariances), dof)
+        return self.with_dof(self.regularised(means, covariances, before), dof)
 
     def _best_dof(self, counts: Floats, summary: ScaledMoments, before: StudentTs) -> Floats:
         if self.given_dof is not None:

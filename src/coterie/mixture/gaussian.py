@@ -34,8 +34,8 @@ from coterie.mixture._em import Accelerator, EMRun, Model, Repair
 from coterie.mixture._estimator import MixtureModel, total_weight
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
-from coterie.mixture._gradient import Objective
 from coterie.mixture._given import with_given_weights
+from coterie.mixture._gradient import Objective
 from coterie.mixture._lbfgs import lbfgs
 from coterie.mixture._missing import ObservedGaussianFamily, has_missing
 from coterie.mixture._mixing import Fixed, Shares, log_shares
