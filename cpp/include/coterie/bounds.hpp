@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -37,9 +38,7 @@ template <class In>
 class CenterMoves {
 public:
     CenterMoves(const Centers<In>& centers, const double* before)
-        : own_drift(centers.n_centers),
-          outside(centers.n_centers),
-          half_gap(centers.n_centers),
+        : shifts(centers.n_centers),
           other_drift(centers.n_centers * centers.n_groups),
           group_of(centers.n_centers),
           n_words((centers.fast.n_panels() + 63) / 64),
@@ -59,7 +58,7 @@ public:
                 columns_[(j / lanes * d + t) * lanes + j % lanes] =
                     static_cast<float>(in_frame(now, centers.frame, t));
             }
-            own_drift[j] = detail::round_up(std::sqrt(sq_drift));
+            shifts[j].own_drift = detail::round_up(std::sqrt(sq_drift));
         }
         centers.fast.each_id([&](std::int64_t panel, std::int64_t id) { panel_of_[id] = panel; });
         for (std::int64_t g = 0; g < centers.n_groups; ++g)
@@ -82,10 +81,16 @@ public:
         });
     }
 
-    std::vector<float> own_drift;  // how far each centre moved, at most
-    // For each cluster that was related:
-    std::vector<float> outside;      // no centre that is not near is closer to it than this
-    std::vector<float> half_gap;     // half the distance to the nearest other centre, at least
+    // What moves the bounds of a cluster's rows, side by side so that one load fetches all.
+    struct Shift {
+        float own_drift;    // how far the centre moved, at most
+        float outside;      // no centre that is not near is closer to it than this
+        float half_gap;     // half the distance to the nearest other centre, at least
+        float other_drift;  // the drift of the centres near it, of the first group
+    };
+    const float* shift(std::int64_t c) const { return &shifts[c].own_drift; }
+
+    std::vector<Shift> shifts;       // but for own_drift, of clusters that were related
     std::vector<float> other_drift;  // per group and cluster: the drift of the centres near it
     std::vector<std::int64_t> group_of;
     std::int64_t n_words;
@@ -120,7 +125,7 @@ private:
     // What the centres near cluster c did, and how far the others are.
     void look_around(std::int64_t c, float radius, const float* dists) {
         const std::int64_t k = centers_.n_centers;
-        const float near = 2.0001f * (radius + own_drift[c]);
+        const float near = 2.0001f * (radius + shifts[c].own_drift);
         std::uint64_t* panels = near_panels.data() + c * n_words;
         float far = detail::longest, gap = far;
         for (std::int64_t g = 0; g < centers_.n_groups; ++g) other_drift[g * k + c] = 0;
@@ -130,15 +135,16 @@ private:
             // Written so that an infinite radius makes every centre near.
             if (!(dists[j] > near)) {
                 float& drift = other_drift[group_of[j] * k + c];
-                drift = std::min(detail::longest, std::max(drift, own_drift[j]));
+                drift = std::min(detail::longest, std::max(drift, shifts[j].own_drift));
                 panels[panel_of_[j] / 64] |= std::uint64_t{1} << (panel_of_[j] % 64);
             } else {
                 far = std::min(far, dists[j]);
             }
         }
         panels[panel_of_[c] / 64] |= std::uint64_t{1} << (panel_of_[c] % 64);
-        outside[c] = far;
-        half_gap[c] = gap / 2;
+        shifts[c].outside = far;
+        shifts[c].half_gap = gap / 2;
+        shifts[c].other_drift = other_drift[c];
     }
 
     const Centers<In>& centers_;
@@ -264,14 +270,13 @@ private:
         constexpr int lanes = Simd<float>::lanes;
         std::int64_t i = begin, n = 0;
         for (; i + lanes <= end; i += lanes) {
-            IntVec<float> proven;
-            sink(i, proven);
-            for (int r = 0; r < lanes; ++r) {
-                rows_[n] = i + r;
-                n += !proven[r];
+            const unsigned proven = sink(i);
+            for (unsigned rest = ~proven & ((1u << lanes) - 1); rest; rest &= rest - 1)
+                rows_[n++] = i + std::countr_zero(rest);
+            for (unsigned rest = fresh_radius_ ? proven : 0; rest; rest &= rest - 1) {
+                const std::int64_t row = i + std::countr_zero(rest);
+                note(labels_[row], bounds_.upper[row]);
             }
-            for (int r = 0; fresh_radius_ && r < lanes; ++r)
-                if (proven[r]) note(labels_[i + r], bounds_.upper[i + r]);
         }
         for (; i < end; ++i) {  // fewer than a vector: all are looked at
             for (std::int64_t g = 0; g < centers_.n_groups; ++g) lower_of(i, g) = -detail::longest;
@@ -280,26 +285,33 @@ private:
         return n;
     }
 
-    // Move the bounds of a vector of rows with the centres, rounding outwards.
-    void sink(std::int64_t i, IntVec<float>& proven) {
-        const std::int64_t n_groups = centers_.n_groups, k = centers_.n_centers;
-        IntVec<float> c;
-        std::memcpy(&c, labels_ + i, sizeof c);
+    // Move the bounds of a vector of rows with the centres, rounding outwards; a bit is set for
+    // each row whose label they prove.
+    unsigned sink(std::int64_t i) {
+        constexpr int lanes = Simd<float>::lanes;
+        const float* shifts[lanes];
+        for (int r = 0; r < lanes; ++r) shifts[r] = moves_->shift(labels_[i + r]);
+        Vec<float> own[4];  // the four parts of a Shift
+        for (int r = 0; r < 4; ++r) own[r] = detail::load_pieces<float>(shifts + r, 0);
+        detail::transpose_lanes(own);
         const Vec<float> up = broadcast(1 + 2e-7f), hair = broadcast(2e-7f);
-        const Vec<float> upper =
-            (load(bounds_.upper + i) + gather(moves_->own_drift.data(), c)) * up;
-        const Vec<float> far = gather(moves_->outside.data(), c) - upper;
+        const Vec<float> upper = (load(bounds_.upper + i) + own[0]) * up;
+        const Vec<float> far = own[1] - upper;
         store(bounds_.upper + i, upper);
-        Vec<float> least = far;
-        for (std::int64_t g = 0; g < n_groups; ++g) {
-            const Vec<float> drift = gather(moves_->other_drift.data() + g * k, c);
+        Vec<float> least = far, drift = own[3];
+        for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
+            if (g > 0) {
+                IntVec<float> c;
+                std::memcpy(&c, labels_ + i, sizeof c);
+                drift = gather(moves_->other_drift.data() + g * centers_.n_centers, c);
+            }
             float* at = bounds_.lower + g * data_.rows.n_rows + i;
             Vec<float> lower = vec_min(load(at) - drift, far);
             lower -= vec_max(lower, -lower) * hair;
             store(at, lower);
             least = vec_min(least, lower);
         }
-        proven = upper < vec_max(least, gather(moves_->half_gap.data(), c));
+        return lane_bits(upper < vec_max(least, own[2]));
     }
 
     // The upper bound may only be loose: look at each row and its own centre.
@@ -308,6 +320,7 @@ private:
         for (std::int64_t s = 0; s < n_loose; ++s) {
             const std::int64_t i = rows_[s];
             const std::int32_t c = labels_[i];
+            prefetch(data_.rows.row(rows_[std::min(s + 12, n_loose - 1)]));
             const In* x = contiguous_row(data_.rows, i, row_.data());
             const float upper = own_distance_.upper(x, c);
             bounds_.upper[i] = upper;
@@ -315,7 +328,7 @@ private:
             for (std::int64_t g = 1; g < centers_.n_groups; ++g)
                 least = std::min(least, lower_of(i, g));
             rows_[n] = i;
-            const bool proven = upper < std::max(least, moves_->half_gap[c]);
+            const bool proven = upper < std::max(least, moves_->shifts[c].half_gap);
             n += !proven;
             if (proven) note(c, upper);
         }
@@ -361,7 +374,8 @@ private:
 
     void settle(std::int64_t i, const Sighting& seen) {
         const std::int32_t before = labels_[i];
-        const float far = moves_ ? moves_->outside[before] - bounds_.upper[i] : detail::longest;
+        const float far =
+            moves_ ? moves_->shifts[before].outside - bounds_.upper[i] : detail::longest;
         for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
             if (seen.lane < 0)
                 lower_of(i, g) = seen.lower;
@@ -399,8 +413,8 @@ double expected_work(const std::vector<std::int64_t>& row_ids, std::int64_t n_ro
     std::int64_t n_panels = 0;
     for (const std::int64_t i : row_ids) {
         const std::int32_t c = labels[i];
-        const float upper = bounds.upper[i] + moves.own_drift[c];
-        if (upper < moves.half_gap[c]) continue;
+        const float upper = bounds.upper[i] + moves.shifts[c].own_drift;
+        if (upper < moves.shifts[c].half_gap) continue;
         for (std::int64_t g = 0; g < centers.n_groups; ++g) {
             if (upper < bounds.lower[g * n_rows + i] - moves.other_drift[g * k + c]) continue;
             const std::uint64_t* near = moves.near_panels.data() + c * moves.n_words;
@@ -459,8 +473,9 @@ BoundedCounts assign_bounded(Weighted<In> data, Centers<In>& centers, const doub
     BoundedCounts counts;
     // A proven row's upper bound grew with its centre's drift, so its cluster's radius did.
     for (std::int64_t j = 0; j < centers.n_centers; ++j)
-        bounds.radius[j] =
-            moves && !fresh_radius ? bounds.radius[j] * (1 + 2e-7f) + moves->own_drift[j] : 0;
+        bounds.radius[j] = moves && !fresh_radius
+                               ? bounds.radius[j] * (1 + 2e-7f) + moves->shifts[j].own_drift
+                               : 0;
     works.each([&](BoundedWork<In>& work) {
         work.mover.pour_into(out);
         counts.n_changed += work.mover.n_moved;

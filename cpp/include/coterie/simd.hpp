@@ -194,6 +194,8 @@ inline Vec<float> gather(const float* base, IntVec<float> index) {
 #endif
 }
 
+inline void prefetch(const void* at) { __builtin_prefetch(at); }
+
 // sum plus, in each 32-bit lane, the four products of the bytes of a and b, all of them below 128.
 inline IntVec<float> add_byte_products(IntVec<float> sum, IntVec<float> a, IntVec<float> b) {
 #if defined(__AVX512BW__)
