@@ -148,6 +148,28 @@ std::pair<double, double> linear_pass_csr(
                           counts, first, n_threads);
 }
 
+template <class T>
+std::int64_t pack_bits_of(Rows<T> rows, Table<std::uint8_t> bits, int n_threads) {
+    const Matrix<const T> from = as_matrix(rows);
+    require(has_shape(bits, {from.n_rows, (from.n_cols + 7) / 8}),
+            "bits must have a row for each row and a byte for each eight columns");
+    return without_gil([&] { return pack_bits(from, bits.data(), crew_of(n_threads)); });
+}
+
+std::pair<double, double> linear_pass_bits(
+    Table<const std::uint8_t> bits, std::int64_t n_cols, Weights weights, Doubles offsets,
+    Table<const double> slopes, Maybe<Column<double>> row_log_prob, Maybe<Table<double>> resp,
+    Maybe<Column<std::int32_t>> labels, Maybe<Column<double>> counts, Maybe<Table<double>> first,
+    int n_threads) {
+    const BitRows rows{bits.data(), static_cast<std::int64_t>(bits.shape(0)), n_cols};
+    require(n_cols > 0 && static_cast<std::int64_t>(bits.shape(1)) == rows.n_bytes(),
+            "bits must have a byte for each eight columns");
+    if (weights) require_length(*weights, rows.n_rows, "weights must have one entry a row");
+    const WeightedBits data{rows, weights ? weights->data() : nullptr};
+    return linear_pass_of(data, offsets, slopes, row_log_prob, resp, labels, counts, first,
+                          n_threads);
+}
+
 template <class T, class Index>
 void add_csr_for(nb::module_& m) {
     using namespace nb::literals;
@@ -167,6 +189,7 @@ void add_for(nb::module_& m) {
     m.def("linear_pass", &linear_pass_rows<T>, "rows"_a.noconvert(), "weights"_a.none(),
           "offsets"_a.noconvert(), "slopes"_a.noconvert(), "row_log_prob"_a.none(), "resp"_a.none(),
           "labels"_a.none(), "counts"_a.none(), "first"_a.none(), "n_threads"_a);
+    m.def("pack_bits", &pack_bits_of<T>, "rows"_a.noconvert(), "bits"_a.noconvert(), "n_threads"_a);
     add_csr_for<T, std::int32_t>(m);
     add_csr_for<T, std::int64_t>(m);
 }
@@ -174,8 +197,13 @@ void add_for(nb::module_& m) {
 }  // namespace
 
 void add_mixture(nb::module_& m) {
+    using namespace nb::literals;
     add_for<float>(m);
     add_for<double>(m);
+    m.def("linear_pass_bits", &linear_pass_bits, "bits"_a.noconvert(), "n_cols"_a,
+          "weights"_a.none(), "offsets"_a.noconvert(), "slopes"_a.noconvert(),
+          "row_log_prob"_a.none(), "resp"_a.none(), "labels"_a.none(), "counts"_a.none(),
+          "first"_a.none(), "n_threads"_a);
 }
 
 }  // namespace coterie::bind

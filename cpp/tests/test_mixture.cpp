@@ -171,11 +171,17 @@ TEST(gaussian_passes_match_naive_sums) {
     });
 }
 
-TEST(linear_passes_match_naive_sums_dense_and_compressed) {
+TEST(linear_passes_match_naive_sums_dense_compressed_and_bits) {
     each_problem([]<class In>(const Rows<In>& rows, std::int64_t k, Kind, std::mt19937& random) {
         using Index = std::conditional_t<sizeof(In) == 4, std::int32_t, std::int64_t>;
-        const auto x = rows.view();
-        const std::int64_t n = x.n_rows, d = x.n_cols;
+        const std::int64_t n = rows.view().n_rows, d = rows.view().n_cols;
+        const bool binary = random() % 2;
+        std::vector<In> values(n * d);
+        for (std::int64_t i = 0; i < n * d; ++i) {
+            values[i] = rows.view().at(i / d, i % d);
+            if (binary) values[i] = values[i] > 0;
+        }
+        const Matrix<const In> x{values.data(), n, d, d, 1};
         const Compressed<In, Index> csr(x);
         std::normal_distribution<double> normal(0, 0.1);
         std::vector<double> offsets(k), slopes(k * d);
@@ -214,5 +220,11 @@ TEST(linear_passes_match_naive_sums_dense_and_compressed) {
         };
         check_pass(Weighted<In>{x, weigh});
         check_pass(WeightedCsr<In, Index>{csr.view(), weigh});
+        std::vector<std::uint8_t> bits(n * ((d + 7) / 8));
+        const std::int64_t odd = pack_bits(x, bits.data(), Crew{2, {}});
+        if (binary) {
+            CHECK(odd == -1);
+            check_pass(WeightedBits{{bits.data(), n, d}, weigh});
+        }
     });
 }

@@ -53,7 +53,7 @@ class Pass:
 
 
 def run(kernels: Any, mixture: Mixture, n_threads: int = 2, index: Any = None) -> Pass:
-    """Ask a pass for everything, of dense rows or, given the type of indices, compressed ones."""
+    """Ask a pass for everything, of dense rows, compressed ones with indices of a type, or bits."""
     n, (k, d) = len(mixture.X), mixture.slopes.shape
     outputs = [np.full(shape, np.nan) for shape in (n, (n, k), k, (k, d))]
     row_log_prob, resp, counts, first = outputs
@@ -62,6 +62,10 @@ def run(kernels: Any, mixture: Mixture, n_threads: int = 2, index: Any = None) -
     wanted = (row_log_prob, resp, labels, counts, first, n_threads)
     if index is None:
         totals = kernels.linear_pass(mixture.X, *model, *wanted)
+    elif index == "bits":
+        bits = np.full((n, -(-d // 8)), 255, dtype=np.uint8)
+        assert kernels.pack_bits(mixture.X, bits, n_threads) == -1
+        totals = kernels.linear_pass_bits(bits, d, *model, *wanted)
     else:
         csr = sp.csr_array(mixture.X)
         indices = (csr.indices.astype(index), csr.indptr.astype(index))
@@ -106,26 +110,31 @@ def mixtures(draw: Any) -> Mixture:
     return mixture
 
 
-@pytest.mark.parametrize("index", [None, np.int32, np.int64])
+@pytest.mark.parametrize("index", [None, np.int32, np.int64, "bits"])
 @given(mixture=mixtures())
 def test_a_pass_is_what_the_twin_says(isa_kernels: Any, index: Any, mixture: Mixture) -> None:
+    if index == "bits":
+        mixture.X = np.minimum(mixture.X, 1)
     assert_like_the_twin(run(isa_kernels, mixture, index=index), mixture)
 
 
-@pytest.mark.parametrize("index", [None, np.int32])
+@pytest.mark.parametrize("index", [None, np.int32, "bits"])
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize(("d", "k"), [(3, 200), (784, 10), (3000, 3)])
 def test_many_columns_or_components(
     isa_kernels: Any, d: int, k: int, dtype: Any, index: Any
 ) -> None:
     mixture = Mixture.some(1500, d, k, dtype, np.random.default_rng(0), steep=0.1)
+    if index == "bits":
+        mixture.X = np.minimum(mixture.X, 1)
     assert_like_the_twin(run(isa_kernels, mixture, index=index), mixture)
 
 
-@pytest.mark.parametrize("index", [None, np.int64])
+@pytest.mark.parametrize("index", [None, np.int64, "bits"])
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_same_bits_for_any_number_of_threads(isa_kernels: Any, dtype: Any, index: Any) -> None:
     mixture = Mixture.some(20_000, 30, 6, dtype, np.random.default_rng(0), steep=0.3)
+    mixture.X = np.minimum(mixture.X, 1)
     mixture.weights = np.random.default_rng(1).uniform(size=20_000)
     one = run(isa_kernels, mixture, 1, index)
     for n_threads in (2, 3, 4):
@@ -149,3 +158,23 @@ def test_shapes_are_checked(isa_kernels: Any) -> None:
     mixture.slopes, mixture.offsets = slopes, np.full(3, -np.inf)
     with pytest.raises(ValueError, match="all -inf"):
         run(isa_kernels, mixture)
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("d", [1, 7, 8, 9, 64, 131])
+def test_bits_are_those_of_numpy(isa_kernels: Any, d: int, dtype: Any, layout: str) -> None:
+    X = np.random.default_rng(0).integers(0, 2, (700, d))
+    bits = np.full((700, -(-d // 8)), 255, dtype=np.uint8)
+    rows = LAYOUTS[layout](X.astype(dtype))
+    assert isa_kernels.pack_bits(rows, bits, 2) == -1
+    np.testing.assert_array_equal(bits, np.packbits(X.astype(bool), axis=1, bitorder="little"))
+
+
+@pytest.mark.parametrize("odd", [0.5, -1, 2, 1e-300, np.nan, np.inf])
+def test_the_first_row_of_anything_but_bits(isa_kernels: Any, odd: float) -> None:
+    X = np.ones((50_000, 11))
+    bits = np.empty((50_000, 2), dtype=np.uint8)
+    X[[41_234, 49_000], 10] = odd
+    X[45_000, 3] = odd
+    assert isa_kernels.pack_bits(X, bits, 2) == 41_234

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "coterie/bit_scores.hpp"
 #include "coterie/linear_scores.hpp"
 #include "coterie/posterior.hpp"
 #include "coterie/shares.hpp"
@@ -57,6 +58,8 @@ public:
             }
             if (with_sums_) tile_.add(count, posterior_, tile_weights_.data(), sums.moments);
         }
+        if constexpr (requires { tile_.finish(sums.moments); })
+            if (with_sums_) tile_.finish(sums.moments);
     }
 
 private:
@@ -110,6 +113,11 @@ template <class In, class Index>
 Likelihood linear_pass(const WeightedCsr<In, Index>& data, const LinearMixture& mixture,
                        const PosteriorOut& out, const LinearOut* sums, const Crew& crew) {
     return detail::linear_pass<SparseLinear<In, Index>>(data, mixture, out, sums, crew);
+}
+
+inline Likelihood linear_pass(const WeightedBits& data, const LinearMixture& mixture,
+                              const PosteriorOut& out, const LinearOut* sums, const Crew& crew) {
+    return detail::linear_pass<BitLinear>(data, mixture, out, sums, crew);
 }
 
 }  // namespace coterie

@@ -25,6 +25,14 @@ struct LinearMixture {
     const double* slopes;
 };
 
+// Sums kept by columns, padded, as the caller wants them.
+inline void write_by_columns(const LinearMixture& mixture, const MomentSums& sums,
+                             std::int64_t stride, double* first) {
+    for (std::int64_t j = 0; j < mixture.n_components; ++j)
+        for (std::int64_t t = 0; t < mixture.n_cols; ++t)
+            first[j * mixture.n_cols + t] = sums.first[t * stride + j];
+}
+
 // Dense rows: tiles are read once, rows in lanes for the scores, columns in lanes for the sums.
 template <class In>
 class DenseLinear {
@@ -131,9 +139,7 @@ public:
             return {std::max(mixture.n_cols, mixture.n_components), stride, Products::none};
         }
         void write(const MomentSums& sums, double* first) const {
-            const std::int64_t d = mixture.n_cols;
-            for (std::int64_t j = 0; j < mixture.n_components; ++j)
-                for (std::int64_t t = 0; t < d; ++t) first[j * d + t] = sums.first[t * stride + j];
+            write_by_columns(mixture, sums, stride, first);
         }
     };
 

@@ -190,6 +190,20 @@ def linear_pass(
     first: Doubles | None,
     n_threads: int,
 ) -> tuple[float, float]: ...
+def pack_bits(rows: Floats, bits: NDArray[np.uint8], n_threads: int) -> int: ...
+def linear_pass_bits(
+    bits: NDArray[np.uint8],
+    n_cols: int,
+    weights: Doubles | None,
+    offsets: Doubles,
+    slopes: Doubles,
+    row_log_prob: Doubles | None,
+    resp: Doubles | None,
+    labels: NDArray[np.int32] | None,
+    counts: Doubles | None,
+    first: Doubles | None,
+    n_threads: int,
+) -> tuple[float, float]: ...
 def linear_pass_csr(
     values: Floats,
     columns: Indices,

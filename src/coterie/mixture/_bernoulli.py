@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from coterie._kernels import kernels
+from coterie.data import Block
+from coterie.mixture._bits import Packed, bits_of
 from coterie.mixture._family import Floats
 from coterie.mixture._linear import LinearFamily, Sums
 
@@ -19,10 +24,12 @@ class BernoulliFamily(LinearFamily):
     """log p_j(x) = sum_c x_c log(theta_jc) + (1 - x_c) log(1 - theta_jc).
 
     Components are the probabilities of a one, (k, d). `alpha` is what a Beta(1 + alpha, 1 + alpha)
-    prior adds to the ones and to the zeros of every column; zero is maximum likelihood.
+    prior adds to the ones and to the zeros of every column; zero is maximum likelihood. Dense rows
+    are passed over as bits; those of a fit may be packed beforehand.
     """
 
     alpha: float = 0.0
+    packed: Packed | None = None
 
     def n_components(self, components: Floats) -> int:
         return int(components.shape[0])
@@ -37,6 +44,11 @@ class BernoulliFamily(LinearFamily):
     def linear_form(self, components: Floats) -> tuple[Floats, Floats]:
         log_zero = np.log1p(-components)
         return log_zero.sum(axis=1), np.log(components) - log_zero
+
+    def _as_given(self, block: Block) -> tuple[Any, tuple[Any, ...]]:
+        if sp.issparse(block.rows):
+            return super()._as_given(block)
+        return kernels.linear_pass_bits, (bits_of(block, self.packed), self.n_cols)
 
     def maximise(self, counts: Floats, summary: Sums, before: Floats) -> Floats:
         mass = (counts + 2 * self.alpha)[:, np.newaxis]

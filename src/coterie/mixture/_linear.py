@@ -83,13 +83,16 @@ class LinearFamily(Family):
 
     def _pass(self, block: Block, mixture: Mixture, *outputs: Any) -> tuple[float, float]:
         offsets, slopes = self.linear_form(mixture.components)
-        rows: tuple[Any, ...] = (block.rows,)
-        run: Any = kernels.linear_pass
-        if sp.issparse(block.rows):
-            rows = (block.rows.data, block.rows.indices, block.rows.indptr, self.n_cols)
-            run = kernels.linear_pass_csr
+        run, rows = self._as_given(block)
         offsets, slopes = offsets + mixture.log_weights, np.ascontiguousarray(slopes)
         return run(*rows, block.weights, offsets, slopes, *outputs, block.n_threads)
+
+    def _as_given(self, block: Block) -> tuple[Any, tuple[Any, ...]]:
+        """The kernel for rows of this kind, and the rows as it takes them."""
+        if sp.issparse(block.rows):
+            csr = block.rows
+            return kernels.linear_pass_csr, (csr.data, csr.indices, csr.indptr, self.n_cols)
+        return kernels.linear_pass, (block.rows,)
 
 
 def mean_carrier(family: LinearFamily, blocks: Blocks) -> float:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from coterie._checks import ARRAY, NONE, Rule, real
 from coterie.data import Blocks
 from coterie.mixture._bernoulli import BernoulliFamily
+from coterie.mixture._bits import packed
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_within
@@ -112,11 +113,12 @@ class BernoulliMixture(PlainMixture):
         rows = super()._rows_to_fit(X, reset=reset)
         if self.threshold is not None:
             return above(type(self).__name__, rows, self.threshold)
-        check_binary(type(self).__name__, rows)
+        check_binary(type(self).__name__, rows, self._blocks(rows).n_threads)
         return rows
 
     def _model(self, blocks: Blocks) -> Model:
-        return Model(BernoulliFamily(blocks.n_cols, alpha=self.alpha), Shares())
+        family = BernoulliFamily(blocks.n_cols, alpha=self.alpha, packed=packed(blocks))
+        return Model(family, Shares())
 
     def _all_given(self) -> bool:
         return self.weights_init is not None and self.probabilities_init is not None
