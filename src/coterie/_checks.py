@@ -54,6 +54,12 @@ def real(at_least: float, at_most: float = np.inf) -> Rule:
     return Rule(allows, f"a number of at least {at_least:g}{top}")
 
 
+def positive() -> Rule:
+    """A finite number above zero."""
+    number = real(0)
+    return Rule(lambda value: number.allows(value) and value > 0, "a number above 0")
+
+
 def one_of(*choices: str) -> Rule:
     """One of these words."""
     quoted = ", ".join(repr(choice) for choice in choices)

@@ -135,6 +135,60 @@ def column_stats_csr(
     out: Doubles,
     n_threads: int,
 ) -> int: ...
+def dbscan_dense(
+    rows: Floats,
+    weights: Doubles | None,
+    eps: float,
+    min_weight: float,
+    border: str,
+    labels: NDArray[np.int64],
+    core: NDArray[np.uint8],
+    n_threads: int,
+) -> int: ...
+def dbscan_graph(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    weights: Doubles | None,
+    eps: float,
+    min_weight: float,
+    border: str,
+    labels: NDArray[np.int64],
+    core: NDArray[np.uint8],
+    n_threads: int,
+) -> int: ...
+def dbscan_grid(
+    rows: Floats,
+    weights: Doubles | None,
+    eps: float,
+    min_weight: float,
+    border: str,
+    labels: NDArray[np.int64],
+    core: NDArray[np.uint8],
+    n_threads: int,
+) -> int | None: ...
+def dbscan_sparse(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    weights: Doubles | None,
+    eps: float,
+    min_weight: float,
+    border: str,
+    labels: NDArray[np.int64],
+    core: NDArray[np.uint8],
+    n_threads: int,
+) -> int: ...
+def dbscan_tiles(
+    rows: Floats,
+    weights: Doubles | None,
+    eps: float,
+    min_weight: float,
+    border: str,
+    labels: NDArray[np.int64],
+    core: NDArray[np.uint8],
+    n_threads: int,
+) -> int: ...
 def draw_rows(
     weights: Doubles | None,
     closest: Doubles,
@@ -142,6 +196,15 @@ def draw_rows(
     n_cols: int,
     targets: Doubles,
     row_ids: NDArray[np.int64],
+) -> None: ...
+def label_by_core(
+    core_rows: Floats,
+    core_labels: NDArray[np.int64],
+    eps: float,
+    border: str,
+    rows: Floats,
+    labels: NDArray[np.int64],
+    n_threads: int,
 ) -> None: ...
 def measure_gains(
     rows: Floats,

@@ -1,0 +1,287 @@
+"""DBSCAN: the estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import joblib
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from coterie._base import Clusterer
+from coterie._checks import CALLABLE, NONE, Rule, check_csr, one_of, positive, whole
+from coterie._config import resolve_n_threads
+from coterie._history import Event
+from coterie.density import _rule
+from coterie.density._advice import advise
+from coterie.density._euclidean import cluster_rows, label_by_core
+from coterie.density._lookup import cluster_graph, cluster_precomputed, label_by_distances
+from coterie.density._rule import BORDERS, NOISE, Clustering
+from coterie.errors import AdviceWarning
+
+_FLOATS = [np.float64, np.float32]
+_KINDS = np.array(["noise", "border", "core"])
+
+
+class DBSCAN(Clusterer):
+    """Density-based clustering of applications with noise (Ester, Kriegel, Sander & Xu 1996).
+
+    A row is *core* when at least `min_samples` rows, itself included, lie within distance `eps` of
+    it. Core rows within `eps` of each other share a cluster; rows near a core row but not core are
+    its *border*; all others are *noise*, labelled -1. Clusters may have any shape, and their number
+    is found, not asked for.
+
+    Drop-in for `sklearn.cluster.DBSCAN`: same parameters, attributes and, with ``border="first"``,
+    the same labels. Exact: within means that the squared distance, summed directly in float64, is at
+    most ``eps * eps``.
+
+    Memory beyond X and what is published: O(n), about 40 bytes a row in two dimensions; no
+    neighbourhood is kept. Time: close to O(n) for up to three columns; at most O(n^2 d).
+
+    Parameters
+    ----------
+    eps : float, default=0.5
+        How near rows must be to be neighbours.
+    min_samples : int, default=5
+        The rows (or their weight) that make a row core, itself included.
+    metric : str or callable, default="euclidean"
+        ``"euclidean"`` (the default, and by far the fastest), ``"precomputed"`` (X is a matrix of
+        distances, dense or CSR; a CSR row lists its neighbours, and entries not stored are far) or
+        ``"graph"`` (X is a CSR matrix of edge lengths, distances are shortest paths).
+    metric_params : dict or None, default=None
+        Accepted for scikit-learn's sake.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
+        Accepted for scikit-learn's sake; every way gives the same labels, and the fastest is taken.
+    leaf_size : int, default=30
+        Accepted for scikit-learn's sake.
+    p : float or None, default=None
+        The power of ``metric="minkowski"``; only 2 so far.
+    n_jobs : int or None, default=None
+        As scikit-learn's: threads to use where `n_threads` is None.
+    border : {"first", "nearest", "noise"}, default="first"
+        Where a border row goes: to the first cluster, in number, that has a core row within `eps`,
+        as in scikit-learn; to the cluster of its nearest core row (ties: the lowest row); or
+        nowhere (DBSCAN*, Campello et al. 2013).
+    n_threads : int or None, default=None
+        None: `n_jobs`, the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result
+        is the same for any number.
+
+    Attributes
+    ----------
+    labels_ : int64 array of shape (n_rows,)
+        The cluster of each row, numbered by their lowest core rows; -1 for noise.
+    core_sample_indices_ : int64 array of shape (n_core,)
+    components_ : array of shape (n_core, n_features)
+        The core rows.
+    point_kind_ : array of str of shape (n_rows,)
+        ``"core"``, ``"border"`` or ``"noise"``.
+    events_ : list of dict
+        Advice where the parameters hardly suit the rows; given as a warning, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import DBSCAN
+    >>> X = np.array([[1, 2], [2, 2], [2, 3], [8, 7], [8, 8], [25, 80]])
+    >>> DBSCAN(eps=3, min_samples=2).fit(X).labels_
+    array([ 0,  0,  0,  1,  1, -1])
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "eps": positive(),
+        "min_samples": whole(1),
+        "metric": one_of("euclidean", "l2", "minkowski", "precomputed", "graph") | CALLABLE,
+        "metric_params": NONE | Rule(lambda value: isinstance(value, Mapping), "a dict"),
+        "algorithm": one_of("auto", "ball_tree", "kd_tree", "brute"),
+        "leaf_size": whole(1),
+        "p": NONE | positive(),
+        "n_jobs": NONE | whole(1) | Rule(lambda value: value == -1, "-1"),
+        "border": one_of(*BORDERS),
+        "n_threads": NONE | whole(1),
+    }
+
+    labels_: npt.NDArray[np.int64]
+    core_sample_indices_: npt.NDArray[np.int64]
+    components_: Any
+    events_: list[Event]
+
+    def __init__(
+        self,
+        eps: float = 0.5,
+        *,
+        min_samples: int = 5,
+        metric: Any = "euclidean",
+        metric_params: Mapping[str, Any] | None = None,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = None,
+        n_jobs: int | None = None,
+        border: str = "first",
+        n_threads: int | None = None,
+    ) -> None:
+        self.eps = eps
+        self.min_samples = min_samples
+        self.metric = metric
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.n_jobs = n_jobs
+        self.border = border
+        self.n_threads = n_threads
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters of the rows of X.
+
+        Parameters
+        ----------
+        X : array, data frame or CSR matrix of shape (n_rows, n_features), or (n_rows, n_rows)
+        y : ignored
+        sample_weight : array of shape (n_rows,) or None
+            How much each row counts towards `min_samples`. A row of weight `min_samples` is core
+            by itself; a negative weight keeps its neighbours from being core.
+
+        Returns
+        -------
+        self
+        """
+        self._check_params()
+        rows = self._rows_to_cluster(X)
+        rule = self._rule(_signed_weights(sample_weight, rows.shape[0]))
+        found = self._cluster(rows, rule)
+        self.labels_ = found.labels
+        self.core_sample_indices_ = np.flatnonzero(found.core)
+        self.components_ = rows[self.core_sample_indices_]
+        self._advise(rows, rule, found)
+        return self
+
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> npt.NDArray[np.int64]:
+        """Fit and return `labels_`."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """The cluster that each row joins, by the rule for border rows; -1 for none.
+
+        Rows of the fit get their `labels_`. With ``border="noise"`` only rows equal to a core row
+        belong to a cluster. Under ``metric="precomputed"`` X holds the distances to the rows of the
+        fit, (n_rows, n_rows of the fit).
+        """
+        check_is_fitted(self)
+        core_labels = self.labels_[self.core_sample_indices_]
+        rule = self._rule(None)
+        if self.metric == "graph":
+            raise ValueError(
+                "DBSCAN: metric='graph' knows no rows besides the nodes of its graph; their "
+                "clusters are in labels_."
+            )
+        rows = self._rows_to_label(X)
+        if core_labels.size == 0:
+            return np.full(rows.shape[0], NOISE, dtype=np.int64)
+        if self.border == "noise":
+            rule = replace(rule, border="nearest", eps=_NO_DISTANCE)
+        if self.metric == "precomputed":
+            return label_by_distances(rows[:, self.core_sample_indices_], core_labels, rule)
+        return label_by_core(self.components_, core_labels, rows, rule)
+
+    @property
+    def point_kind_(self) -> npt.NDArray[np.str_]:
+        """What each row is: ``"core"``, ``"border"`` or ``"noise"``."""
+        kind = (self.labels_ != NOISE).astype(np.int8)
+        kind[self.core_sample_indices_] = 2
+        return _KINDS[kind]
+
+    def _rule(self, weights: Any) -> _rule.Rule:
+        n_jobs = joblib.cpu_count() if self.n_jobs == -1 else self.n_jobs
+        wanted = n_jobs if self.n_threads is None else self.n_threads
+        n_threads = resolve_n_threads(wanted, "DBSCAN")
+        return _rule.Rule(
+            float(self.eps), float(self.min_samples), weights, self.border, n_threads
+        )
+
+    def _rows_to_cluster(self, X: Any) -> Any:
+        rows = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+        if self.metric not in ("precomputed", "graph"):
+            return _dense(rows)
+        if rows.shape[0] != rows.shape[1]:
+            raise ValueError(
+                f"DBSCAN: metric={self.metric!r} needs a square matrix and X has shape "
+                f"{rows.shape}; pass the distances between all rows."
+            )
+        if self.metric == "graph":
+            rows = sp.csr_matrix(rows)
+        values = rows.data if sp.issparse(rows) else rows
+        if values.size and values.min() < 0:
+            raise ValueError(
+                f"DBSCAN: Negative values in data passed to metric={self.metric!r} (the smallest "
+                f"is {values.min():g}); distances are zero or more."
+            )
+        return check_csr("DBSCAN", rows) if sp.issparse(rows) else rows
+
+    def _rows_to_label(self, X: Any) -> Any:
+        if self.metric == "precomputed":
+            return check_array(X, accept_sparse="csr", dtype=_FLOATS)
+        rows = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        return _dense(rows).astype(self.components_.dtype, copy=False)
+
+    def _cluster(self, rows: Any, rule: _rule.Rule) -> Clustering:
+        if self.metric == "precomputed":
+            return cluster_precomputed(rows, rule)
+        if self.metric == "graph":
+            return cluster_graph(rows, rule)
+        return cluster_rows(rows, rule)
+
+    def _advise(self, rows: Any, rule: _rule.Rule, found: Clustering) -> None:
+        pairs = replace(rule, min_samples=2.0, weights=None, border="noise")
+        advice = advise(found, rule, lambda: self._cluster(rows, pairs).n_clusters > 0)
+        self.events_ = []
+        if advice is not None:
+            what, sentence = advice
+            self.events_ = [Event(what=what, where=None, iteration=None, detail=sentence)]
+            warnings.warn(f"DBSCAN: {sentence}", AdviceWarning, stacklevel=3)
+
+    def _check_loaded(self) -> None:
+        """Refuse fitted attributes that do not fit together (a damaged model file)."""
+        ids, labels = self.core_sample_indices_, self.labels_
+        if ids.ndim != 1 or labels.ndim != 1 or ids.dtype.kind != "i" or labels.dtype.kind != "i":
+            raise ValueError("labels_ and core_sample_indices_ must be lists of whole numbers")
+        if ids.size and not (0 <= ids.min() and ids.max() < labels.size):
+            raise ValueError("core_sample_indices_ names rows that labels_ does not have")
+        if self.components_.ndim != 2 or self.components_.shape[0] != ids.size:
+            raise ValueError("components_ must have one row for each core row")
+        if ids.size and labels[ids].min() < 0:
+            raise ValueError("a core row has no cluster")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+
+#: Only rows in the same place are within this.
+_NO_DISTANCE = 5e-324
+
+
+def _dense(rows: Any) -> npt.NDArray[Any]:
+    return rows.toarray() if sp.issparse(rows) else rows
+
+
+def _signed_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
+    """One float64 a row, of any sign, or None where each weighs one."""
+    if sample_weight is None:
+        return None
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
+    )
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"DBSCAN: sample_weight.shape == {weights.shape}, expected {(n_rows,)}; "
+            "pass one weight a row."
+        )
+    return weights
