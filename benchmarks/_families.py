@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import centroid
+from . import centroid, density
 from ._harness import Workload
 
-FAMILIES: dict[str, Sequence[Workload]] = {"centroid": centroid.WORKLOADS}
+FAMILIES: dict[str, Sequence[Workload]] = {
+    "centroid": centroid.WORKLOADS,
+    "density": density.WORKLOADS,
+}
 
 
 def all_workloads() -> list[Workload]:

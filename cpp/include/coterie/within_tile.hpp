@@ -33,7 +33,7 @@ class WithinTile {
 public:
     static constexpr int lanes = Simd<float>::lanes;
     static constexpr int strip_rows = 2 * lanes;
-    static constexpr int max_queries = 128;
+    static constexpr int max_queries = 64;
     static constexpr int max_candidates = 64;
     using Mask = IntVec<float>;
 
@@ -73,6 +73,7 @@ public:
         const double s = radius + reach;
         margin_ = 2 * static_cast<double>(n_cols_ + 6) * 0x1p-24 * (s * s + eps * eps);
         can_screen_ = screens_ && margin_ < 1e30;
+        if (!can_screen_) std::fill(tile_.begin(), tile_.end(), 0.0f);  // all pairs are unsure
         for (int i = 0; i < max_queries; ++i) {
             const bool used = i < static_cast<int>(queries.size());
             surely_[i] = !used ? -inf : can_screen_ ? static_cast<float>(-sq_norms[i] - 2 * margin_) : -1;
