@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -136,3 +138,28 @@ def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.f
     if not weights.any():
         raise ValueError(f"{who}: all sample weights are zero; give some rows a positive weight.")
     return np.ascontiguousarray(weights)
+
+
+def check_memory(who: str, n_bytes: int, for_what: str, instead: str) -> None:
+    """Refuse what would not fit in the memory that is free now."""
+    available = available_memory()
+    if available is not None and n_bytes > available:
+        raise MemoryError(
+            f"{who}: {for_what} need {n_bytes / 1e9:.3g} GB and {available / 1e9:.3g} GB are "
+            f"available; {instead}."
+        )
+
+
+def available_memory() -> int | None:
+    """Bytes this process may still use, by the machine and its cgroup; None where unknown."""
+    known = []
+    with suppress(OSError, ValueError):
+        lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        known.append(1024 * int(lines["MemAvailable"].split()[0]))
+    with suppress(OSError, ValueError):
+        group = Path("/sys/fs/cgroup")
+        limit = int((group / "memory.max").read_text())
+        stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        in_use = int((group / "memory.current").read_text()) - int(stat.get("inactive_file", 0))
+        known.append(limit - in_use)
+    return max(0, min(known)) if known else None

@@ -1,0 +1,137 @@
+// Bindings of distances, neighbours and the spanning tree.
+#include "coterie/neighbors.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
+#include "convert.hpp"
+
+namespace coterie::bind {
+namespace {
+
+// Name, p of Minkowski's, ranges and weights of Gower's columns.
+using MetricArgs = std::tuple<std::string, double, std::optional<Column<const double>>,
+                              std::optional<Column<const double>>>;
+
+Metric as_metric(const MetricArgs& args, std::int64_t n_cols) {
+    const auto& [name, p, ranges, weights] = args;
+    for (const auto* column : {&ranges, &weights}) {
+        require(column->has_value() || name != "gower", "gower needs ranges and weights");
+        if (*column) require_length(**column, n_cols, "ranges and weights have an entry a column");
+    }
+    return Metric::named(name, p, ranges ? ranges->data() : nullptr,
+                         weights ? weights->data() : nullptr);
+}
+
+template <class T>
+struct Asked {
+    Metric metric;
+    Matrix<const T> rows;
+    std::optional<Matrix<const T>> queries;
+    bool by_tree;
+
+    Asked(const Rows<T>& rows, const std::optional<Rows<T>>& queries, const MetricArgs& args,
+          bool by_tree)
+        : metric(as_metric(args, rows.shape(1))), rows(as_matrix(rows)), by_tree(by_tree) {
+        if (queries) this->queries = as_matrix(*queries);
+        require(!queries || queries->shape(1) == rows.shape(1),
+                "queries must have the columns of the rows");
+        require(
+            this->rows.n_rows > 0 && this->rows.n_rows < std::numeric_limits<std::int32_t>::max(),
+            "there must be rows, and fewer than 2^31");
+    }
+    Search<T> search() const { return {metric, rows, queries ? &*queries : nullptr, by_tree}; }
+    std::int64_t n_queries() const { return queries ? queries->n_rows : rows.n_rows; }
+};
+
+template <class T>
+void all_lengths_of(Rows<T> queries, Rows<T> rows, MetricArgs metric, Table<double> lengths,
+                    int n_threads) {
+    const Asked<T> asked(rows, queries, metric, false);
+    require(lengths.shape(0) == queries.shape(0) && lengths.shape(1) == rows.shape(0),
+            "lengths must have a row a query and a column a row");
+    without_gil([&] {
+        all_lengths(asked.metric, *asked.queries, asked.rows, lengths.data(), crew_of(n_threads));
+    });
+}
+
+template <class T>
+void knn_of(Rows<T> rows, std::optional<Rows<T>> queries, MetricArgs metric, bool by_tree,
+            Table<double> lengths, Table<std::int64_t> row_ids, int n_threads) {
+    const Asked<T> asked(rows, queries, metric, by_tree);
+    const auto k = static_cast<std::int64_t>(lengths.shape(1));
+    require(1 <= k && k <= asked.rows.n_rows, "k must be at most the number of rows");
+    require_length(lengths, asked.n_queries(), "lengths must have a row a query");
+    require(row_ids.shape(0) == lengths.shape(0) && row_ids.shape(1) == lengths.shape(1),
+            "row_ids must have the shape of the lengths");
+    without_gil(
+        [&] { knn(asked.search(), k, lengths.data(), row_ids.data(), crew_of(n_threads)); });
+}
+
+template <class T>
+void kth_lengths_of(Rows<T> rows, std::optional<Rows<T>> queries, std::int64_t k, MetricArgs metric,
+                    bool by_tree, Column<double> kth, std::optional<Column<double>> mean,
+                    int n_threads) {
+    const Asked<T> asked(rows, queries, metric, by_tree);
+    require(1 <= k && k <= asked.rows.n_rows, "k must be at most the number of rows");
+    require_length(kth, asked.n_queries(), "kth must have an entry a query");
+    if (mean) require_length(*mean, asked.n_queries(), "mean must have an entry a query");
+    without_gil([&] {
+        kth_lengths(asked.search(), k, kth.data(), mean ? mean->data() : nullptr,
+                    crew_of(n_threads));
+    });
+}
+
+template <class T>
+void count_within_of(Rows<T> rows, std::optional<Rows<T>> queries, double radius, MetricArgs metric,
+                     bool by_tree, Weights weights, Column<double> counts, int n_threads) {
+    const Asked<T> asked(rows, queries, metric, by_tree);
+    if (weights) require_length(*weights, asked.rows.n_rows, "weights must have an entry a row");
+    require_length(counts, asked.n_queries(), "counts must have an entry a query");
+    without_gil([&] {
+        count_within(asked.search(), radius, weights ? weights->data() : nullptr, counts.data(),
+                     crew_of(n_threads));
+    });
+}
+
+template <class T>
+void list_within_of(Rows<T> rows, std::optional<Rows<T>> queries, double radius, MetricArgs metric,
+                    bool by_tree, Column<const std::int64_t> starts, Column<std::int64_t> row_ids,
+                    Column<double> lengths, int n_threads) {
+    const Asked<T> asked(rows, queries, metric, by_tree);
+    require_length(starts, asked.n_queries() + 1, "starts must have an entry a query and one more");
+    require_length(row_ids, starts.data()[asked.n_queries()], "row_ids must end where starts does");
+    require_length(lengths, row_ids.shape(0), "lengths must be as long as row_ids");
+    without_gil([&] {
+        list_within(asked.search(), radius, starts.data(), row_ids.data(), lengths.data(),
+                    crew_of(n_threads));
+    });
+}
+
+template <class T>
+void add_for(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("all_lengths", &all_lengths_of<T>, "queries"_a.noconvert(), "rows"_a.noconvert(),
+          "metric"_a, "lengths"_a.noconvert(), "n_threads"_a);
+    m.def("knn", &knn_of<T>, "rows"_a.noconvert(), "queries"_a.none().noconvert(), "metric"_a,
+          "by_tree"_a, "lengths"_a.noconvert(), "row_ids"_a.noconvert(), "n_threads"_a);
+    m.def("kth_lengths", &kth_lengths_of<T>, "rows"_a.noconvert(), "queries"_a.none().noconvert(),
+          "k"_a, "metric"_a, "by_tree"_a, "kth"_a.noconvert(), "mean"_a.none(), "n_threads"_a);
+    m.def("count_within", &count_within_of<T>, "rows"_a.noconvert(), "queries"_a.none().noconvert(),
+          "radius"_a, "metric"_a, "by_tree"_a, "weights"_a.none(), "counts"_a.noconvert(),
+          "n_threads"_a);
+    m.def("list_within", &list_within_of<T>, "rows"_a.noconvert(), "queries"_a.none().noconvert(),
+          "radius"_a, "metric"_a, "by_tree"_a, "starts"_a.noconvert(), "row_ids"_a.noconvert(),
+          "lengths"_a.noconvert(), "n_threads"_a);
+}
+
+}  // namespace
+
+void add_neighbors(nb::module_& m) {
+    add_for<float>(m);
+    add_for<double>(m);
+}
+
+}  // namespace coterie::bind

@@ -1,0 +1,319 @@
+// Metrics as sums over columns, in float64 and in column order.
+//
+// A metric is compared in *reduced* form (squared for Euclidean, without the root for Minkowski)
+// and turned to a length at the end. Points sit in lanes and each lane sums its columns in order
+// with products rounded before they are added, so every width, tree and tile gives the bits of
+// the plain loop, and pairs at exactly the same distance stay so.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string_view>
+
+#include "coterie/direct.hpp"
+#include "coterie/simd.hpp"
+
+namespace coterie {
+
+template <class V>
+inline V magnitude(V v) {
+    if constexpr (std::is_same_v<V, double>)
+        return std::fabs(v);
+    else
+        return v < 0 ? -v : v;
+}
+
+template <class V>
+inline V larger(V a, V b) {
+    return a > b ? a : b;
+}
+
+template <class V, class Function>
+inline V each_lane(V v, const Function& function) {
+    if constexpr (std::is_same_v<V, double>) {
+        return function(v);
+    } else {
+        for (std::size_t i = 0; i < sizeof(V) / sizeof(double); ++i) v[i] = function(v[i]);
+        return v;
+    }
+}
+
+// The sums. `add` takes what two points have in column t; V is a double or a vector of them.
+// Those `from_gaps` depend on |a - b| alone and never fall with it, which bounding boxes need.
+
+struct SumOfSquares {
+    static constexpr bool from_gaps = true;
+    template <class V>
+    struct State {
+        V sum{};
+    };
+    template <class V>
+    void add(State<V>& s, std::int64_t, V a, V b) const {
+        const V gap = a - b;
+        s.sum += rounded(gap * gap);
+    }
+    template <class V>
+    V value(const State<V>& s) const {
+        return s.sum;
+    }
+};
+
+struct SumOfGaps {
+    static constexpr bool from_gaps = true;
+    template <class V>
+    using State = SumOfSquares::State<V>;
+    template <class V>
+    void add(State<V>& s, std::int64_t, V a, V b) const {
+        s.sum += magnitude(a - b);
+    }
+    template <class V>
+    V value(const State<V>& s) const {
+        return s.sum;
+    }
+};
+
+struct LargestGap {
+    static constexpr bool from_gaps = true;
+    template <class V>
+    using State = SumOfSquares::State<V>;
+    template <class V>
+    void add(State<V>& s, std::int64_t, V a, V b) const {
+        s.sum = larger(s.sum, magnitude(a - b));
+    }
+    template <class V>
+    V value(const State<V>& s) const {
+        return s.sum;
+    }
+};
+
+struct SumOfPowers {
+    static constexpr bool from_gaps = true;
+    double p;
+    template <class V>
+    using State = SumOfSquares::State<V>;
+    template <class V>
+    void add(State<V>& s, std::int64_t, V a, V b) const {
+        s.sum += each_lane(magnitude(a - b), [p = p](double gap) { return std::pow(gap, p); });
+    }
+    template <class V>
+    V value(const State<V>& s) const {
+        return s.sum;
+    }
+};
+
+// Share of the columns that differ.
+struct ShareDiffering {
+    static constexpr bool from_gaps = false;
+    double n_cols;
+    template <class V>
+    using State = SumOfSquares::State<V>;
+    template <class V>
+    void add(State<V>& s, std::int64_t, V a, V b) const {
+        const V zero{};
+        s.sum += a != b ? zero + 1.0 : zero;
+    }
+    template <class V>
+    V value(const State<V>& s) const {
+        return s.sum / n_cols;
+    }
+};
+
+// Of the columns that either of two 0/1 rows has, the share that only one has.
+struct ShareUnshared {
+    static constexpr bool from_gaps = false;
+    template <class V>
+    struct State {
+        V unshared{}, either{};
+    };
+    template <class V>
+    void add(State<V>& s, std::int64_t, V a, V b) const {
+        s.unshared += magnitude(a - b);
+        s.either += larger(a, b);
+    }
+    template <class V>
+    V value(const State<V>& s) const {
+        const V zero{};
+        return s.either > zero ? s.unshared / s.either : zero;
+    }
+};
+
+// Gower (1971): weighted mean of |a - b| / range in numeric and of a != b in categorical columns,
+// over the columns that both rows have; infinite where they share none. NaN is a missing cell.
+struct MeanOverShared {
+    static constexpr bool from_gaps = false;
+    const double* ranges;   // of every column; 0 marks a categorical one
+    const double* weights;  // of every column
+    template <class V>
+    struct State {
+        V sum{}, weight{};
+    };
+    template <class V>
+    void add(State<V>& s, std::int64_t t, V a, V b) const {
+        const V zero{};
+        V part;
+        if (ranges[t] > 0)
+            part = magnitude(a - b) / ranges[t];
+        else
+            part = a != b ? zero + 1.0 : zero;
+        const V weight = zero + weights[t];
+        s.weight += a - b == a - b ? weight : zero;
+        s.sum += a - b == a - b ? rounded(part * weight) : zero;
+    }
+    template <class V>
+    V value(const State<V>& s) const {
+        const V zero{};
+        return s.weight > zero ? s.sum / s.weight : zero + std::numeric_limits<double>::infinity();
+    }
+};
+
+// Which sum, and how it becomes a length.
+struct Metric {
+    enum class Sum { squares, gaps, largest_gap, powers, differing, unshared, over_shared };
+    enum class Length { as_is, root, pth_root, half, arc };
+
+    Sum sum;
+    Length length;
+    double p = 2;
+    const double* ranges = nullptr;
+    const double* weights = nullptr;
+
+    // Cosine expects rows of length one, haversine points of the unit sphere, Jaccard 0 and 1.
+    static Metric named(std::string_view name, double p = 2, const double* ranges = nullptr,
+                        const double* weights = nullptr) {
+        if (name == "euclidean") return {Sum::squares, Length::root};
+        if (name == "sqeuclidean") return {Sum::squares, Length::as_is};
+        if (name == "cosine") return {Sum::squares, Length::half};
+        if (name == "haversine") return {Sum::squares, Length::arc};
+        if (name == "manhattan") return {Sum::gaps, Length::as_is};
+        if (name == "chebyshev") return {Sum::largest_gap, Length::as_is};
+        if (name == "minkowski") return {Sum::powers, Length::pth_root, p};
+        if (name == "hamming") return {Sum::differing, Length::as_is};
+        if (name == "jaccard") return {Sum::unshared, Length::as_is};
+        if (name == "gower") return {Sum::over_shared, Length::as_is, p, ranges, weights};
+        throw std::invalid_argument("there is no native metric of this name");
+    }
+
+    bool has_boxes() const { return sum <= Sum::powers; }
+
+    // Never falls as the reduced distance grows.
+    double length_of(double reduced) const {
+        switch (length) {
+            case Length::root:
+                return std::sqrt(reduced);
+            case Length::pth_root:
+                return std::pow(reduced, 1 / p);
+            case Length::half:
+                return reduced / 2;
+            case Length::arc:
+                return 2 * std::asin(std::min(1.0, std::sqrt(reduced) / 2));
+            default:
+                return reduced;
+        }
+    }
+
+    // What a reduced distance must not exceed to be within `radius`.
+    double reduced_of(double radius) const {
+        if (radius < 0) return -1;
+        switch (length) {
+            case Length::root:
+                return radius * radius;
+            case Length::pth_root:
+                return std::pow(radius, p);
+            case Length::half:
+                return radius * 2;
+            case Length::arc: {
+                if (radius >= 3.14159265358979323846) return std::numeric_limits<double>::max();
+                const double half_chord = std::sin(radius / 2);
+                return 4 * half_chord * half_chord;
+            }
+            default:
+                return radius;
+        }
+    }
+
+    // At least every reduced distance whose length is at most `length`, in spite of rounding.
+    double reduced_at_most(double length) const {
+        if (this->length == Length::as_is) return length;
+        const double reduced = reduced_of(length);
+        return reduced + reduced * 1e-13 + std::numeric_limits<double>::min();
+    }
+};
+
+// Call body(sum) with the metric's sum as a type of its own.
+template <class Body>
+decltype(auto) with_box_sum(const Metric& metric, const Body& body) {
+    switch (metric.sum) {
+        case Metric::Sum::squares:
+            return body(SumOfSquares{});
+        case Metric::Sum::gaps:
+            return body(SumOfGaps{});
+        case Metric::Sum::largest_gap:
+            return body(LargestGap{});
+        case Metric::Sum::powers:
+            return body(SumOfPowers{metric.p});
+        default:
+            throw std::invalid_argument("a kd-tree does not serve this metric");
+    }
+}
+
+template <class Body>
+decltype(auto) with_sum(const Metric& metric, std::int64_t n_cols, const Body& body) {
+    switch (metric.sum) {
+        case Metric::Sum::differing:
+            return body(ShareDiffering{static_cast<double>(n_cols)});
+        case Metric::Sum::unshared:
+            return body(ShareUnshared{});
+        case Metric::Sum::over_shared:
+            return body(MeanOverShared{metric.ranges, metric.weights});
+        default:
+            return with_box_sum(metric, body);
+    }
+}
+
+// Points side by side for the lanes: column t of all, then column t + 1. Reading a vector may
+// reach past the last point, so a buffer of packed points ends with `packed_slack` spare values.
+inline constexpr int packed_slack = 4 * Simd<double>::lanes;
+
+template <class In>
+struct Packed {
+    const In* data;
+    std::int64_t count;   // points
+    std::int64_t stride;  // from one column to the next
+
+    Packed from(std::int64_t first) const { return {data + first, count - first, stride}; }
+};
+
+namespace detail {
+
+template <int n_vecs, class Sum, class In>
+inline void reduced_strip(const Sum& sum, const double* query, Packed<In> points,
+                          std::int64_t n_cols, double* out) {
+    constexpr int lanes = Simd<double>::lanes;
+    typename Sum::template State<Vec<double>> state[n_vecs];
+    const In* column = points.data;
+    for (std::int64_t t = 0; t < n_cols; ++t, column += points.stride) {
+        const Vec<double> q = broadcast(query[t]);
+        for (int v = 0; v < n_vecs; ++v)
+            sum.add(state[v], t, q, load_as_double(column + v * lanes));
+    }
+    for (int v = 0; v < n_vecs; ++v) store(out + v * lanes, sum.value(state[v]));
+}
+
+}  // namespace detail
+
+// Reduced distances from one point to all packed ones; `out` has room for packed_slack more.
+template <class Sum, class In>
+inline void reduced_to(const Sum& sum, const double* query, Packed<In> points, std::int64_t n_cols,
+                       double* out) {
+    constexpr int lanes = Simd<double>::lanes;
+    std::int64_t i = 0;
+    for (; i + 2 * lanes < points.count; i += 4 * lanes)
+        detail::reduced_strip<4>(sum, query, points.from(i), n_cols, out + i);
+    for (; i < points.count; i += lanes)
+        detail::reduced_strip<1>(sum, query, points.from(i), n_cols, out + i);
+}
+
+}  // namespace coterie

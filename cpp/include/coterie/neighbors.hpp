@@ -1,0 +1,243 @@
+// KNearest neighbours and neighbours within a radius, by tree or by tiles: one search, two roads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "coterie/brute_neighbors.hpp"
+#include "coterie/kdtree.hpp"
+#include "coterie/matrix.hpp"
+#include "coterie/metric.hpp"
+#include "coterie/pool.hpp"
+
+namespace coterie {
+
+// The k nearest seen so far, by distance and then by row.
+class KNearest {
+public:
+    struct Neighbor {
+        double reduced;
+        std::int32_t row;
+        friend bool operator<(const Neighbor& a, const Neighbor& b) {
+            return a.reduced < b.reduced || (a.reduced == b.reduced && a.row < b.row);
+        }
+    };
+
+    explicit KNearest(std::int64_t k) : found_(k) { clear(); }
+
+    void clear() {
+        std::fill(found_.begin(), found_.end(),
+                  Neighbor{std::numeric_limits<double>::infinity(),
+                           std::numeric_limits<std::int32_t>::max()});
+    }
+    double limit() const { return found_.back().reduced; }
+    void take(double reduced, std::int32_t row) {
+        const Neighbor neighbor{reduced, row};
+        if (!(neighbor < found_.back())) return;
+        std::size_t i = found_.size() - 1;
+        for (; i > 0 && neighbor < found_[i - 1]; --i) found_[i] = found_[i - 1];
+        found_[i] = neighbor;
+    }
+    std::span<const Neighbor> all() const { return found_; }
+
+private:
+    std::vector<Neighbor> found_;
+};
+
+// Everything within a radius, in the order of rows.
+class Within {
+public:
+    using Neighbor = KNearest::Neighbor;
+    explicit Within(double reduced_radius) : reduced_radius_(reduced_radius) {}
+
+    void clear() { found_.clear(); }
+    double limit() const { return reduced_radius_; }
+    void take(double reduced, std::int32_t row) {
+        if (reduced <= reduced_radius_) found_.push_back({reduced, row});
+    }
+    std::span<const Neighbor> all() {
+        std::sort(found_.begin(), found_.end(),
+                  [](const Neighbor& a, const Neighbor& b) { return a.row < b.row; });
+        return found_;
+    }
+
+private:
+    double reduced_radius_;
+    std::vector<Neighbor> found_;
+};
+
+// The number of points within a radius, or the sum of their weights.
+class CountWithin {
+public:
+    CountWithin(double reduced_radius, const double* weights)
+        : reduced_radius_(reduced_radius), weights_(weights) {}
+
+    void clear() { total_ = 0; }
+    double limit() const { return reduced_radius_; }
+    void take(double reduced, std::int32_t row) {
+        if (reduced <= reduced_radius_) total_ += weights_ ? weights_[row] : 1.0;
+    }
+    double all() const { return total_; }
+
+private:
+    double reduced_radius_;
+    const double* weights_;
+    double total_ = 0;
+};
+
+namespace detail {
+
+template <class Sum, class In, class Seen>
+void search_tree(const Sum& sum, const KdTree<In>& tree, const double* query, Seen& seen) {
+    double reduced[KdTree<In>::scratch_size];
+    tree.for_each_leaf(
+        sum, query, [&] { return seen.limit(); },
+        [&](const typename KdTree<In>::Node& leaf) {
+            reduced_to(sum, query, tree.points(leaf), tree.n_cols(), reduced);
+            for (std::int32_t i = 0; i < leaf.size(); ++i)
+                if (reduced[i] <= seen.limit()) seen.take(reduced[i], tree.order()[leaf.begin + i]);
+        });
+}
+
+// Queries among the tree's own points go leaf by leaf, so that neighbours share the caches.
+template <class Sum, class In, class Seen, class Emit>
+void search_own(const Sum& sum, const KdTree<In>& tree, const Seen& fresh, const Emit& emit,
+                const Crew& crew) {
+    const ScanChunks chunks(static_cast<std::int64_t>(tree.leaves().size()), 1 << 23);
+    crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+        std::vector<double> query(tree.n_cols());
+        Seen seen = fresh;
+        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+            const auto& leaf = tree.nodes()[tree.leaves()[i]];
+            for (std::int32_t position = leaf.begin; position < leaf.end; ++position) {
+                tree.read_point(leaf, position, query.data());
+                seen.clear();
+                search_tree(sum, tree, query.data(), seen);
+                emit(tree.order()[position], seen);
+            }
+        }
+    });
+}
+
+template <class Sum, class In, class Seen, class Emit>
+void search_others(const Sum& sum, const KdTree<In>& tree, Matrix<const In> queries,
+                   const Seen& fresh, const Emit& emit, const Crew& crew) {
+    const ScanChunks chunks(queries.n_rows, 1 << 22);
+    crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+        Seen seen = fresh;
+        for (std::int64_t q = chunks.begin(chunk); q < chunks.end(chunk); ++q) {
+            seen.clear();
+            search_tree(sum, tree, read_rows(queries, q, q + 1).data(), seen);
+            emit(q, seen);
+        }
+    });
+}
+
+template <class Sum, class In, class Seen, class Emit>
+void search_tiles(const Sum& sum, Matrix<const In> rows, Matrix<const In> queries,
+                  const Seen& fresh, const Emit& emit, const Crew& crew) {
+    const ScanChunks chunks(queries.n_rows, rows.n_rows * rows.n_cols);
+    crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+        const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
+        std::vector<Seen> seen(end - begin, fresh);
+        scan_tiles(
+            sum, queries, rows, begin, end,
+            [&](std::int64_t q, std::int64_t first, const double* reduced, std::int64_t count) {
+                Seen& own = seen[q - begin];
+                for (std::int64_t i = 0; i < count; ++i)
+                    if (reduced[i] <= own.limit())
+                        own.take(reduced[i], static_cast<std::int32_t>(first + i));
+            });
+        for (std::int64_t q = begin; q < end; ++q) emit(q, seen[q - begin]);
+    });
+}
+
+}  // namespace detail
+
+// What is searched, and how. Without queries the rows themselves ask.
+template <class In>
+struct Search {
+    Metric metric;
+    Matrix<const In> rows;
+    const Matrix<const In>* queries;  // or null
+    bool by_tree;
+
+    // emit(query, seen) once for every query, from any thread.
+    template <class Seen, class Emit>
+    void run(const Seen& fresh, const Emit& emit, const Crew& crew) const {
+        if (!by_tree)
+            return with_sum(metric, rows.n_cols, [&](const auto& sum) {
+                detail::search_tiles(sum, rows, queries ? *queries : rows, fresh, emit, crew);
+            });
+        const KdTree<In> tree(rows, crew);
+        with_box_sum(metric, [&](const auto& sum) {
+            if (queries)
+                detail::search_others(sum, tree, *queries, fresh, emit, crew);
+            else
+                detail::search_own(sum, tree, fresh, emit, crew);
+        });
+    }
+};
+
+// The k nearest rows of every query, nearest first, ties by row: (n_queries, k) in C order.
+template <class In>
+void knn(const Search<In>& search, std::int64_t k, double* lengths, std::int64_t* row_ids,
+         const Crew& crew) {
+    search.run(
+        KNearest(k),
+        [&](std::int64_t q, KNearest& seen) {
+            for (std::int64_t i = 0; i < k; ++i) {
+                lengths[q * k + i] = search.metric.length_of(seen.all()[i].reduced);
+                row_ids[q * k + i] = seen.all()[i].row;
+            }
+        },
+        crew);
+}
+
+// Distance to the k-th nearest row, the query itself counted, and the mean distance to the others.
+template <class In>
+void kth_lengths(const Search<In>& search, std::int64_t k, double* kth, double* mean,
+                 const Crew& crew) {
+    const std::int64_t n_others = search.queries ? k : k - 1;
+    search.run(
+        KNearest(k),
+        [&](std::int64_t q, KNearest& seen) {
+            kth[q] = search.metric.length_of(seen.all().back().reduced);
+            if (!mean) return;
+            double total = 0;
+            for (const auto& neighbor : seen.all())
+                total += search.metric.length_of(neighbor.reduced);
+            mean[q] = total / static_cast<double>(std::max<std::int64_t>(n_others, 1));
+        },
+        crew);
+}
+
+// How many rows, or how much weight, lie within the radius of every query.
+template <class In>
+void count_within(const Search<In>& search, double radius, const double* weights, double* counts,
+                  const Crew& crew) {
+    search.run(
+        CountWithin(search.metric.reduced_of(radius), weights),
+        [&](std::int64_t q, CountWithin& seen) { counts[q] = seen.all(); }, crew);
+}
+
+// The rows within the radius of query q, in order, from starts[q] on.
+template <class In>
+void list_within(const Search<In>& search, double radius, const std::int64_t* starts,
+                 std::int64_t* row_ids, double* lengths, const Crew& crew) {
+    search.run(
+        Within(search.metric.reduced_of(radius)),
+        [&](std::int64_t q, Within& seen) {
+            std::int64_t at = starts[q];
+            for (const auto& neighbor : seen.all()) {
+                row_ids[at] = neighbor.row;
+                lengths[at++] = search.metric.length_of(neighbor.reduced);
+            }
+        },
+        crew);
+}
+
+}  // namespace coterie

@@ -1,0 +1,6 @@
+"""Neighbours of rows: the nearest, those within a radius, and the spanning tree."""
+
+from coterie.neighbors.search import count_within, knn, kth_distances, within
+from coterie.neighbors.spanning_tree import SpanningTree, spanning_tree
+
+__all__ = ["SpanningTree", "count_within", "knn", "kth_distances", "spanning_tree", "within"]
