@@ -15,9 +15,7 @@ from .._harness import N_THREADS, Call, Contender, Outcome, Workload
 MIN_SAMPLES = 10
 
 
-def make(
-    n_features: int, n_blobs: int, half_width: float, noise: float, n_rows: int
-) -> Arrays:
+def make(n_features: int, n_blobs: int, half_width: float, noise: float, n_rows: int) -> Arrays:
     """Unit blobs at random centres in a box, and uniform noise in it; float64 rows, shuffled."""
     rng = np.random.default_rng(0)
     centers = rng.uniform(-half_width, half_width, size=(n_blobs, n_features))

@@ -254,9 +254,7 @@ def _check_rows(who: str, name: str, X: Any, **options: Any) -> npt.NDArray[Any]
         raise TypeError(
             f"{who}: metric={name!r} needs dense rows and X is sparse; pass X.toarray()."
         )
-    return np.asarray(
-        check_array(X, dtype=[np.float64, np.float32], estimator=who, **options)
-    )
+    return np.asarray(check_array(X, dtype=[np.float64, np.float32], estimator=who, **options))
 
 
 def _plain(who: str, name: str) -> Callable[[Any], npt.NDArray[Any]]:
@@ -412,13 +410,14 @@ class _Coder:
         out = np.empty((len(columns[0]), len(columns)))
         for j, column in enumerate(columns):
             if j not in self.codes:
-                out[:, j] = [np.nan if _is_missing(v) else float(v) for v in column] \
-                    if column.dtype == object else column
+                out[:, j] = (
+                    [np.nan if _is_missing(v) else float(v) for v in column]
+                    if column.dtype == object
+                    else column
+                )
             else:
                 known = self.codes[j]
-                out[:, j] = [
-                    np.nan if _is_missing(v) else known.get(v, -1) for v in column
-                ]
+                out[:, j] = [np.nan if _is_missing(v) else known.get(v, -1) for v in column]
         return out
 
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+import sklearn.cluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse.csgraph import dijkstra
-from sklearn.cluster import DBSCAN as SklearnDBSCAN
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import coterie
 from coterie import DBSCAN
+from coterie.distance import pairwise
 from coterie.errors import AdviceWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::coterie.errors.AdviceWarning")
@@ -128,7 +133,7 @@ def test_equals_scikit_learn(n_columns: int, eps: float, dtype: Any) -> None:
     X[::9] = rng.uniform(-9, 9, size=(667, n_columns))
     X = X.astype(dtype)
     ours = DBSCAN(eps, min_samples=8).fit(X)
-    theirs = SklearnDBSCAN(eps=eps, min_samples=8, algorithm="kd_tree").fit(X)
+    theirs = sklearn.cluster.DBSCAN(eps=eps, min_samples=8, algorithm="kd_tree").fit(X)
     assert ours.labels_.max() > 0
     assert ours.labels_.dtype == theirs.labels_.dtype
     assert ours.core_sample_indices_.dtype == theirs.core_sample_indices_.dtype
@@ -142,16 +147,12 @@ def test_threads_and_memory_order_change_nothing(n_columns: int) -> None:
     rng = np.random.default_rng(1)
     X = np.cumsum(rng.normal(size=(20_000, n_columns)), axis=0)
     for border in ("first", "nearest"):
-        fits = [
-            DBSCAN(3.0, min_samples=6, border=border, n_threads=n).fit(X) for n in (1, 2, 3, 4)
-        ]
+        fits = [DBSCAN(3.0, min_samples=6, border=border, n_threads=n).fit(X) for n in (1, 2, 3, 4)]
         fits.append(DBSCAN(3.0, min_samples=6, border=border).fit(np.asfortranarray(X)))
         fits.append(DBSCAN(3.0, min_samples=6, border=border, n_jobs=-1).fit(X[::-1][::-1]))
         for other in fits[1:]:
             np.testing.assert_array_equal(other.labels_, fits[0].labels_)
-            np.testing.assert_array_equal(
-                other.core_sample_indices_, fits[0].core_sample_indices_
-            )
+            np.testing.assert_array_equal(other.core_sample_indices_, fits[0].core_sample_indices_)
 
 
 def test_the_kernels_of_every_build_agree(isa_kernels: Any) -> None:
@@ -243,7 +244,9 @@ def test_a_matrix_need_not_be_symmetric() -> None:
     dists = rng.uniform(size=(120, 120))
     for matrix in (dists, sp.csr_matrix(np.where(dists < 0.2, dists, 0))):
         ours = DBSCAN(0.04, min_samples=6, metric="precomputed").fit(matrix)
-        theirs = SklearnDBSCAN(eps=0.04, min_samples=6, metric="precomputed").fit(matrix.copy())
+        theirs = sklearn.cluster.DBSCAN(eps=0.04, min_samples=6, metric="precomputed").fit(
+            matrix.copy()
+        )
         np.testing.assert_array_equal(ours.labels_, theirs.labels_)
 
 
@@ -266,6 +269,53 @@ def test_given_distances_are_checked() -> None:
         DBSCAN(metric="precomputed").fit(np.ones((3, 2)))
     with pytest.raises(ValueError, match="Negative values in data"):
         DBSCAN(metric="precomputed").fit(-np.ones((3, 3)))
+
+
+# Other metrics.
+
+
+@pytest.mark.parametrize("border", ["first", "nearest", "noise"])
+@pytest.mark.parametrize(
+    ("metric", "params", "eps"),
+    [
+        ("manhattan", {}, 2.0),
+        ("chebyshev", {}, 1.0),
+        ("minkowski", {"p": 3}, 1.5),
+        ("cosine", {}, 0.02),
+        ("sqeuclidean", {}, 2.0),
+        ("hamming", {}, 0.4),
+        (lambda a, b: float(np.abs(a - b).sum()), {}, 2.0),
+    ],
+    ids=str,
+)
+def test_any_metric(
+    metric: Any, params: dict[str, Any], eps: float, border: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("coterie.density._slabs.SLAB_ENTRIES", 1000)
+    rng = np.random.default_rng(7)
+    X = np.round(rng.normal(size=(90, 3)) * 2) + 0.5
+    dists = pairwise(X, metric=metric, **params)
+    weights = rng.integers(0, 3, size=90).astype(float)
+    expected, core = twin(dists <= eps, dists, 6, weights, border)
+    model = DBSCAN(eps, min_samples=6, metric=metric, metric_params=params, border=border)
+    model.fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(model.labels_, expected)
+    np.testing.assert_array_equal(model.core_sample_indices_, core)
+    if border != "noise" or metric != "cosine":  # other rows may point the same way
+        np.testing.assert_array_equal(model.predict(X), expected)
+
+
+def test_mixed_tables_with_missing_cells() -> None:
+    table = pd.DataFrame(
+        {
+            "size": [1.0, 1.1, np.nan, 1.2, 9.0, 9.1, 9.2, 9.1],
+            "kind": ["a", "a", "a", "a", "b", "b", "b", None],
+        }
+    )
+    model = DBSCAN(0.2, min_samples=3, metric="gower").fit(table)
+    assert model.labels_.tolist() == [0] * 4 + [1] * 4
+    with pytest.raises(ValueError, match="precomputed"):
+        model.predict(table)
 
 
 # Awkward rows.
@@ -338,3 +388,23 @@ def test_files(tmp_path: Path) -> None:
     loaded = coterie.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.labels_)
     assert json.dumps(loaded.events_) == json.dumps(model.events_)
+
+
+def test_the_contract(capfd: pytest.CaptureFixture[str]) -> None:
+    X, weights = np.random.default_rng(8).normal(size=(300, 3)), np.linspace(0, 2, 300)
+    X.flags.writeable = weights.flags.writeable = False
+    before = X.copy(), weights.copy()
+    model = DBSCAN(0.6, min_samples=5)
+    names = set(vars(model))
+    model.fit(X, sample_weight=weights)
+    assert all(name.endswith("_") for name in set(vars(model)) - names)
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(weights, before[1])
+    np.testing.assert_array_equal(clone(model).fit(X, sample_weight=weights).labels_, model.labels_)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.labels_)
+    np.testing.assert_array_equal(model.fit_predict(X, sample_weight=weights), model.labels_)
+    assert capfd.readouterr() == ("", "")
+    with pytest.raises(NotFittedError):
+        DBSCAN().predict(X)
+    with pytest.raises(ValueError, match="NaN"):
+        DBSCAN().fit([[np.nan, 1.0]])

@@ -65,7 +65,8 @@ struct NearestCore {
 
 // Number the components by the lowest core row of each. `lowest_row[i]` is that of item i, or
 // `no_cluster` where i has none; becomes the cluster of i. Returns how many clusters there are.
-inline std::int64_t number_clusters(Components& components, std::vector<std::uint32_t>& lowest_row) {
+inline std::int64_t number_clusters(Components& components,
+                                    std::vector<std::uint32_t>& lowest_row) {
     const auto n = static_cast<std::uint32_t>(lowest_row.size());
     std::vector<std::uint32_t>& of_root = lowest_row;
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -78,8 +79,7 @@ inline std::int64_t number_clusters(Components& components, std::vector<std::uin
         if (lowest_row[i] != no_cluster && components.root(i) == i) roots.push_back(i);
     std::sort(roots.begin(), roots.end(),
               [&](std::uint32_t a, std::uint32_t b) { return of_root[a] < of_root[b]; });
-    for (std::uint32_t number = 0; number < roots.size(); ++number)
-        of_root[roots[number]] = number;
+    for (std::uint32_t number = 0; number < roots.size(); ++number) of_root[roots[number]] = number;
     // Roots stand before the rest of their component.
     for (std::uint32_t i = 0; i < n; ++i)
         if (lowest_row[i] != no_cluster) lowest_row[i] = of_root[components.root(i)];

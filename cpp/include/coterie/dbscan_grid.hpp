@@ -88,7 +88,8 @@ public:
                 for (int t = 0; t < D; ++t) column_[t][p] = rows.at(i, t);
             }
         });
-        for (auto& column : column_) std::fill_n(column.get() + n_rows_, Simd<double>::lanes, In(0));
+        for (auto& column : column_)
+            std::fill_n(column.get() + n_rows_, Simd<double>::lanes, In(0));
     }
 
     std::uint32_t n_cells() const { return static_cast<std::uint32_t>(keys_.size()); }
@@ -173,7 +174,8 @@ public:
             for (int i = 0; i < n_runs; ++i) {
                 const std::int64_t middle = std::int64_t{key} + offsets_[i];
                 runs_[i].begin = first_from(runs_[i].begin, middle - reach);
-                runs_[i].end = first_from(std::max(runs_[i].begin, runs_[i].end), middle + reach + 1);
+                runs_[i].end =
+                    first_from(std::max(runs_[i].begin, runs_[i].end), middle + reach + 1);
             }
         }
         const std::array<Run, n_runs>& runs() const { return runs_; }
@@ -212,9 +214,8 @@ private:
     template <class Body>
     void for_row_chunks(const Crew& crew, const Body& body) const {
         const Chunks chunks(n_rows_, 1);
-        crew.run(chunks.count(), [&](std::int64_t chunk, int) {
-            body(chunks.begin(chunk), chunks.end(chunk));
-        });
+        crew.run(chunks.count(),
+                 [&](std::int64_t chunk, int) { body(chunks.begin(chunk), chunks.end(chunk)); });
     }
 
     // (key << 32 | row) of every row, sorted by key, then by row.
@@ -256,7 +257,8 @@ private:
         });
     }
 
-    void partition_cell(std::uint32_t cell, std::uint8_t* core, std::vector<std::uint32_t>& places) {
+    void partition_cell(std::uint32_t cell, std::uint8_t* core,
+                        std::vector<std::uint32_t>& places) {
         places.clear();
         for (const bool wanted : {true, false})
             for (std::uint32_t p = begin(cell); p < end(cell); ++p)
@@ -475,7 +477,8 @@ private:
         std::uint32_t first = no_cluster;
         for (const Run& cells : cursor.runs())
             for (std::uint32_t cell = cells.begin; cell < cells.end; ++cell)
-                if (clusters_[cell] < first && any_within(x, core_of(cell))) first = clusters_[cell];
+                if (clusters_[cell] < first && any_within(x, core_of(cell)))
+                    first = clusters_[cell];
         return first;
     }
 
@@ -550,9 +553,8 @@ template <class In>
 std::optional<std::int64_t> dbscan_on_grid(Matrix<const In> rows, const Density& density,
                                            Border border, const Clustering& out, const Crew& crew) {
     std::int64_t n_clusters = 0;
-    const bool done = detail::with_grid(rows, density, crew, [&](auto& grid) {
-        n_clusters = grid.run(border, out, rows.n_rows);
-    });
+    const bool done = detail::with_grid(
+        rows, density, crew, [&](auto& grid) { n_clusters = grid.run(border, out, rows.n_rows); });
     return done ? std::optional(n_clusters) : std::nullopt;
 }
 

@@ -89,8 +89,8 @@ private:
         auto up = std::lower_bound(blocks.begin(), blocks.end(), from);
         auto down = up;
         while (down != blocks.begin() || up != blocks.end()) {
-            const bool go_up = down == blocks.begin() ||
-                               (up != blocks.end() && *up - from <= from - *(down - 1));
+            const bool go_up =
+                down == blocks.begin() || (up != blocks.end() && *up - from <= from - *(down - 1));
             if (visit(go_up ? *up++ : *--down)) return;
         }
     }
@@ -129,7 +129,8 @@ private:
     void mark_core_of(const Places& places, std::int64_t n_looks, Tile& tile, Places& near) {
         set_queries(tile, places);
         blocks_.near(tile.box(), tile.sq_eps(), near);
-        const auto home = static_cast<std::uint32_t>(places[places.size() / 2] / blocks_.block_rows);
+        const auto home =
+            static_cast<std::uint32_t>(places[places.size() / 2] / blocks_.block_rows);
         const auto look = [&](const auto& tally) {
             outwards(near, home, [&](std::uint32_t other) {
                 tile.clear_candidates();

@@ -31,7 +31,8 @@ inline std::unique_ptr<std::uint64_t[]> sort_by_bits(std::unique_ptr<std::uint64
         };
         crew.run(n_chunks, [&](std::int64_t chunk, int) {
             std::vector<std::int64_t> counts(n_digits);
-            for (std::int64_t i = begin(chunk); i < begin(chunk + 1); ++i) ++counts[digit(words[i])];
+            for (std::int64_t i = begin(chunk); i < begin(chunk + 1); ++i)
+                ++counts[digit(words[i])];
             for (std::int64_t d = 0; d < n_digits; ++d) places[d * n_chunks + chunk] = counts[d];
         });
         std::int64_t total = 0;

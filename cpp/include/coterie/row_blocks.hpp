@@ -69,7 +69,8 @@ public:
     const In* row(std::int64_t place) const { return rows_.get() + place * n_cols_; }
     std::uint32_t row_id(std::int64_t place) const { return order_[place]; }
 
-    // The blocks whose box may hold a row within the square root of `sq_reach` of the box, in order.
+    // The blocks whose box may hold a row within the square root of `sq_reach` of the box, in
+    // order.
     void near(const Box& box, double sq_reach, std::vector<std::uint32_t>& blocks) const {
         // Rounding may make a computed gap too large by a few units in the last place.
         const double limit = sq_reach * (1 + static_cast<double>(n_cols_ + 8) * 0x1p-52);
@@ -92,7 +93,8 @@ private:
         nodes_.push_back({0, static_cast<std::uint32_t>(n_blocks()), 0});
         for (std::size_t level = 0; level < nodes_.size();) {
             const std::size_t level_end = nodes_.size();
-            crew.run(level_end - level, [&](std::int64_t i, int) { split(rows, nodes_[level + i]); });
+            crew.run(level_end - level,
+                     [&](std::int64_t i, int) { split(rows, nodes_[level + i]); });
             for (; level < level_end; ++level) {
                 const Node node = nodes_[level];
                 if (node.end - node.begin == 1) {

@@ -2,8 +2,8 @@
 // float64 sum for the few pairs too near to eps.
 //
 // Both sides are seen from the middle of the query rows, in units of about eps, so the screen keeps
-// its digits however far from zero the data lies. Queries sit in lanes, a few candidates go by at once; an
-// accumulator ends as |y|^2 - 2 x.y, plus what makes it comparable with -|x|^2.
+// its digits however far from zero the data lies. Queries sit in lanes, a few candidates go by at
+// once; an accumulator ends as |y|^2 - 2 x.y, plus what makes it comparable with -|x|^2.
 #pragma once
 
 #include <algorithm>
@@ -53,8 +53,7 @@ public:
         queries_ = queries;
         box_ = Box(n_cols_);
         for (const In* x : queries) box_.add(x);
-        for (std::int64_t t = 0; t < n_cols_; ++t)
-            middle_[t] = box_.low[t] / 2 + box_.high[t] / 2;
+        for (std::int64_t t = 0; t < n_cols_; ++t) middle_[t] = box_.low[t] / 2 + box_.high[t] / 2;
         double sq_norms[max_queries];
         double max_sq_norm = 0;
         for (std::size_t i = 0; i < queries.size(); ++i) {
@@ -76,7 +75,9 @@ public:
         if (!can_screen_) std::fill(tile_.begin(), tile_.end(), 0.0f);  // all pairs are unsure
         for (int i = 0; i < max_queries; ++i) {
             const bool used = i < static_cast<int>(queries.size());
-            surely_[i] = !used ? -inf : can_screen_ ? static_cast<float>(-sq_norms[i] - 2 * margin_) : -1;
+            surely_[i] = !used         ? -inf
+                         : can_screen_ ? static_cast<float>(-sq_norms[i] - 2 * margin_)
+                                       : -1;
             perhaps_[i] = !used ? -inf : can_screen_ ? static_cast<float>(-sq_norms[i]) : 1;
         }
     }
@@ -121,7 +122,8 @@ public:
             if (!any(doubt)) return;
             for (int p = 0; p < max_panel; ++p)
                 for (int i = 0; i < strip_rows; ++i)
-                    if (unsure[p][i / lanes][i % lanes] && !is_within(strip * strip_rows + i, first + p))
+                    if (unsure[p][i / lanes][i % lanes] &&
+                        !is_within(strip * strip_rows + i, first + p))
                         --count[i / lanes][i % lanes];
         });
         std::memcpy(counts, count, sizeof count);
@@ -228,7 +230,7 @@ private:
     std::uint32_t id_[max_candidates];
     std::vector<double> middle_;
     std::vector<float> centred_;
-    AlignedVector<float> tile_;    // per strip: [n_cols][strip_rows]
+    AlignedVector<float> tile_;        // per strip: [n_cols][strip_rows]
     AlignedVector<float> candidates_;  // [max_candidates][n_cols], times -2
     float start_[max_candidates];      // |y|^2 - eps^2 - margin
     alignas(64) float perhaps_[max_queries], surely_[max_queries];

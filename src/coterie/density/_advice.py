@@ -6,13 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from coterie.density._rule import NOISE, Clustering, Rule
+from coterie.density._rule import NOISE, Clustering, DensityRule
 
 #: The share of the rows that makes a cluster giant.
 GIANT_SHARE = 0.99
 
 
-def advise(found: Clustering, rule: Rule, has_pairs: Callable[[], bool]) -> tuple[str, str] | None:
+def advise(
+    found: Clustering, rule: DensityRule, has_pairs: Callable[[], bool]
+) -> tuple[str, str] | None:
     """A short name and a sentence, or None where there is nothing to advise.
 
     `has_pairs` says whether any two rows are within eps of each other; asked only when all rows
@@ -37,7 +39,8 @@ def advise(found: Clustering, rule: Rule, has_pairs: Callable[[], bool]) -> tupl
     if found.n_clusters == 1 and largest >= GIANT_SHARE * n_rows:
         return (
             "one giant cluster",
-            f"with {asked} one cluster holds {largest} of {n_rows} rows; eps is probably too large.",
+            f"with {asked} one cluster holds {largest} of {n_rows} rows; eps is probably too "
+            "large.",
         )
     if found.core.all() and rule.min_samples > 1:
         return (

@@ -12,22 +12,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from coterie._kernels import kernels
-from coterie.density._rule import NOISE, Clustering, Labels, Rule
+from coterie.density._rule import NOISE, Clustering, DensityRule, Labels
 
 
-def cluster_precomputed(dists: Any, rule: Rule) -> Clustering:
+def cluster_precomputed(dists: Any, rule: DensityRule) -> Clustering:
     """Cluster by a square matrix of distances."""
     if sp.issparse(dists):
         return _cluster(kernels.dbscan_sparse, (dists.data, dists.indices, dists.indptr), rule)
     return _cluster(kernels.dbscan_dense, (dists,), rule)
 
 
-def cluster_graph(lengths: Any, rule: Rule) -> Clustering:
+def cluster_graph(lengths: Any, rule: DensityRule) -> Clustering:
     """Cluster the nodes of a graph by its shortest paths; `lengths` is CSR, one entry an edge."""
     return _cluster(kernels.dbscan_graph, (lengths.data, lengths.indices, lengths.indptr), rule)
 
 
-def _cluster(kernel: Any, given: tuple[Any, ...], rule: Rule) -> Clustering:
+def _cluster(kernel: Any, given: tuple[Any, ...], rule: DensityRule) -> Clustering:
     n_rows = given[0].shape[0] if len(given) == 1 else given[2].shape[0] - 1
     labels = np.empty(n_rows, dtype=np.int64)
     core = np.empty(n_rows, dtype=np.uint8)
@@ -37,7 +37,7 @@ def _cluster(kernel: Any, given: tuple[Any, ...], rule: Rule) -> Clustering:
     return Clustering(labels, core.view(np.bool_), n_clusters)
 
 
-def label_by_distances(dists: Any, core_labels: Labels, rule: Rule) -> Labels:
+def label_by_distances(dists: Any, core_labels: Labels, rule: DensityRule) -> Labels:
     """The cluster each row joins, given its distances to the core rows, (n_rows, n_core)."""
     if sp.issparse(dists):
         pairs = dists.tocoo()

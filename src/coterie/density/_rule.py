@@ -17,7 +17,7 @@ BORDERS = ("first", "nearest", "noise")
 
 
 @dataclass(frozen=True)
-class Rule:
+class DensityRule:
     """A row is core when the rows within `eps` of it, itself included, weigh `min_samples`.
 
     `weights` has one entry a row, None where each weighs one. `border` says which cluster a row

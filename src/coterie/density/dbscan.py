@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import joblib
@@ -14,17 +15,23 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from coterie._base import Clusterer
-from coterie._checks import CALLABLE, NONE, Rule, check_csr, one_of, positive, whole
+from coterie._checks import CALLABLE, NONE, Rule, check_csr, check_memory, one_of, positive, whole
 from coterie._config import resolve_n_threads
 from coterie._history import Event
-from coterie.density import _rule
 from coterie.density._advice import advise
 from coterie.density._euclidean import cluster_rows, label_by_core
 from coterie.density._lookup import cluster_graph, cluster_precomputed, label_by_distances
-from coterie.density._rule import BORDERS, NOISE, Clustering
+from coterie.density._rule import BORDERS, NOISE, Clustering, DensityRule
+from coterie.density._slabs import cluster_by_metric, label_by_metric
+from coterie.distance import METRICS, Metric, as_metric
 from coterie.errors import AdviceWarning
 
+#: From rows and what is asked of them to their clusters.
+Cluster = Callable[[Any, DensityRule], Clustering]
+
 _FLOATS = [np.float64, np.float32]
+#: Metrics where X holds distances, not rows.
+_GIVEN = ("precomputed", "graph")
 _KINDS = np.array(["noise", "border", "core"])
 
 
@@ -37,8 +44,8 @@ class DBSCAN(Clusterer):
     is found, not asked for.
 
     Drop-in for `sklearn.cluster.DBSCAN`: same parameters, attributes and, with ``border="first"``,
-    the same labels. Exact: within means that the squared distance, summed directly in float64, is at
-    most ``eps * eps``.
+    the same labels. Exact: within means that the squared distance, summed directly in float64, is
+    at most ``eps * eps``.
 
     Memory beyond X and what is published: O(n), about 40 bytes a row in two dimensions; no
     neighbourhood is kept. Time: close to O(n) for up to three columns; at most O(n^2 d).
@@ -50,17 +57,19 @@ class DBSCAN(Clusterer):
     min_samples : int, default=5
         The rows (or their weight) that make a row core, itself included.
     metric : str or callable, default="euclidean"
-        ``"euclidean"`` (the default, and by far the fastest), ``"precomputed"`` (X is a matrix of
-        distances, dense or CSR; a CSR row lists its neighbours, and entries not stored are far) or
-        ``"graph"`` (X is a CSR matrix of edge lengths, distances are shortest paths).
+        ``"euclidean"`` (by far the fastest); any other of `coterie.distance.METRICS`, or a function
+        of two rows (slow: a call of Python for each pair, up to three times); ``"precomputed"`` (X
+        is a matrix of distances, dense or CSR; a CSR row lists its neighbours, and entries not
+        stored are far); ``"graph"`` (X is a CSR matrix of edge lengths, distances are those of
+        shortest paths).
     metric_params : dict or None, default=None
-        Accepted for scikit-learn's sake.
+        More arguments for the metric, see `coterie.distance.as_metric`.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
         Accepted for scikit-learn's sake; every way gives the same labels, and the fastest is taken.
     leaf_size : int, default=30
         Accepted for scikit-learn's sake.
     p : float or None, default=None
-        The power of ``metric="minkowski"``; only 2 so far.
+        The power of ``metric="minkowski"``; None is 2.
     n_jobs : int or None, default=None
         As scikit-learn's: threads to use where `n_threads` is None.
     border : {"first", "nearest", "noise"}, default="first"
@@ -95,7 +104,7 @@ class DBSCAN(Clusterer):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "eps": positive(),
         "min_samples": whole(1),
-        "metric": one_of("euclidean", "l2", "minkowski", "precomputed", "graph") | CALLABLE,
+        "metric": one_of(*METRICS, "l1", "l2", *_GIVEN) | CALLABLE,
         "metric_params": NONE | Rule(lambda value: isinstance(value, Mapping), "a dict"),
         "algorithm": one_of("auto", "ball_tree", "kd_tree", "brute"),
         "leaf_size": whole(1),
@@ -151,13 +160,14 @@ class DBSCAN(Clusterer):
         self
         """
         self._check_params()
-        rows = self._rows_to_cluster(X)
+        rows, cluster = self._given(X) if self.metric in _GIVEN else self._measured(X)
         rule = self._rule(_signed_weights(sample_weight, rows.shape[0]))
-        found = self._cluster(rows, rule)
+        found = cluster(rows, rule)
         self.labels_ = found.labels
         self.core_sample_indices_ = np.flatnonzero(found.core)
         self.components_ = rows[self.core_sample_indices_]
-        self._advise(rows, rule, found)
+        pairs = replace(rule, min_samples=2.0, weights=None, border="noise")
+        self._advise(found, rule, lambda: cluster(rows, pairs).n_clusters > 0)
         return self
 
     def fit_predict(
@@ -174,21 +184,29 @@ class DBSCAN(Clusterer):
         fit, (n_rows, n_rows of the fit).
         """
         check_is_fitted(self)
+        if self.metric in ("graph", "gower"):
+            raise ValueError(
+                f"DBSCAN: metric={self.metric!r} measures the rows of the fit only, whose clusters "
+                "are in labels_; for other rows fit with metric='precomputed' and predict from "
+                "their distances to the rows of the fit."
+            )
         core_labels = self.labels_[self.core_sample_indices_]
         rule = self._rule(None)
-        if self.metric == "graph":
-            raise ValueError(
-                "DBSCAN: metric='graph' knows no rows besides the nodes of its graph; their "
-                "clusters are in labels_."
-            )
-        rows = self._rows_to_label(X)
-        if core_labels.size == 0:
-            return np.full(rows.shape[0], NOISE, dtype=np.int64)
         if self.border == "noise":
             rule = replace(rule, border="nearest", eps=_NO_DISTANCE)
         if self.metric == "precomputed":
-            return label_by_distances(rows[:, self.core_sample_indices_], core_labels, rule)
-        return label_by_core(self.components_, core_labels, rows, rule)
+            dists = check_array(X, accept_sparse="csr", dtype=_FLOATS)
+            return label_by_distances(dists[:, self.core_sample_indices_], core_labels, rule)
+        rows = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        rows = _dense(rows).astype(self.components_.dtype, copy=False)
+        if core_labels.size == 0:
+            return np.full(rows.shape[0], NOISE, dtype=np.int64)
+        metric = self._metric(rows)
+        if metric.name == "euclidean":
+            return label_by_core(self.components_, core_labels, rows, rule)
+        return label_by_metric(
+            metric.prepare(self.components_), core_labels, metric.prepare(rows), metric, rule
+        )
 
     @property
     def point_kind_(self) -> npt.NDArray[np.str_]:
@@ -197,49 +215,54 @@ class DBSCAN(Clusterer):
         kind[self.core_sample_indices_] = 2
         return _KINDS[kind]
 
-    def _rule(self, weights: Any) -> _rule.Rule:
+    def _rule(self, weights: Any) -> DensityRule:
         n_jobs = joblib.cpu_count() if self.n_jobs == -1 else self.n_jobs
         wanted = n_jobs if self.n_threads is None else self.n_threads
         n_threads = resolve_n_threads(wanted, "DBSCAN")
-        return _rule.Rule(
+        return DensityRule(
             float(self.eps), float(self.min_samples), weights, self.border, n_threads
         )
 
-    def _rows_to_cluster(self, X: Any) -> Any:
-        rows = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
-        if self.metric not in ("precomputed", "graph"):
-            return _dense(rows)
-        if rows.shape[0] != rows.shape[1]:
+    def _metric(self, X: Any) -> Metric:
+        params = dict(self.metric_params or {})
+        if self.metric == "minkowski" and self.p is not None:
+            params.setdefault("p", self.p)
+        return as_metric(self.metric, X, who="DBSCAN", **params)
+
+    def _measured(self, X: Any) -> tuple[Any, Cluster]:
+        """Checked rows, and how to cluster them by a metric."""
+        if self.metric == "gower":  # of mixed tables with missing cells; knows how to read them
+            validate_data(self, X, skip_check_array=True)
+            metric = self._metric(X)
+            return metric.prepare(X), partial(cluster_by_metric, metric)
+        rows = _dense(validate_data(self, X, accept_sparse="csr", dtype=_FLOATS))
+        metric = self._metric(rows)
+        if metric.name == "euclidean":
+            return rows, cluster_rows
+        return rows, lambda rows, rule: cluster_by_metric(metric, metric.prepare(rows), rule)
+
+    def _given(self, X: Any) -> tuple[Any, Cluster]:
+        """A checked matrix of distances or edge lengths, and how to cluster by it."""
+        dists = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+        if dists.shape[0] != dists.shape[1]:
             raise ValueError(
                 f"DBSCAN: metric={self.metric!r} needs a square matrix and X has shape "
-                f"{rows.shape}; pass the distances between all rows."
+                f"{dists.shape}; pass the distances between all rows."
             )
         if self.metric == "graph":
-            rows = sp.csr_matrix(rows)
-        values = rows.data if sp.issparse(rows) else rows
+            dists = sp.csr_matrix(dists)
+        values = dists.data if sp.issparse(dists) else dists
         if values.size and values.min() < 0:
             raise ValueError(
                 f"DBSCAN: Negative values in data passed to metric={self.metric!r} (the smallest "
                 f"is {values.min():g}); distances are zero or more."
             )
-        return check_csr("DBSCAN", rows) if sp.issparse(rows) else rows
+        if sp.issparse(dists):
+            dists = check_csr("DBSCAN", dists)
+        return dists, cluster_graph if self.metric == "graph" else cluster_precomputed
 
-    def _rows_to_label(self, X: Any) -> Any:
-        if self.metric == "precomputed":
-            return check_array(X, accept_sparse="csr", dtype=_FLOATS)
-        rows = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
-        return _dense(rows).astype(self.components_.dtype, copy=False)
-
-    def _cluster(self, rows: Any, rule: _rule.Rule) -> Clustering:
-        if self.metric == "precomputed":
-            return cluster_precomputed(rows, rule)
-        if self.metric == "graph":
-            return cluster_graph(rows, rule)
-        return cluster_rows(rows, rule)
-
-    def _advise(self, rows: Any, rule: _rule.Rule, found: Clustering) -> None:
-        pairs = replace(rule, min_samples=2.0, weights=None, border="noise")
-        advice = advise(found, rule, lambda: self._cluster(rows, pairs).n_clusters > 0)
+    def _advise(self, found: Clustering, rule: DensityRule, has_pairs: Callable[[], bool]) -> None:
+        advice = advise(found, rule, has_pairs)
         self.events_ = []
         if advice is not None:
             what, sentence = advice
@@ -251,7 +274,7 @@ class DBSCAN(Clusterer):
         ids, labels = self.core_sample_indices_, self.labels_
         if ids.ndim != 1 or labels.ndim != 1 or ids.dtype.kind != "i" or labels.dtype.kind != "i":
             raise ValueError("labels_ and core_sample_indices_ must be lists of whole numbers")
-        if ids.size and not (0 <= ids.min() and ids.max() < labels.size):
+        if ids.size and not (ids.min() >= 0 and ids.max() < labels.size):
             raise ValueError("core_sample_indices_ names rows that labels_ does not have")
         if self.components_.ndim != 2 or self.components_.shape[0] != ids.size:
             raise ValueError("components_ must have one row for each core row")
@@ -269,7 +292,12 @@ _NO_DISTANCE = 5e-324
 
 
 def _dense(rows: Any) -> npt.NDArray[Any]:
-    return rows.toarray() if sp.issparse(rows) else rows
+    """Rows as an array; refused where sparse rows would not fit in memory so."""
+    if not sp.issparse(rows):
+        return np.asarray(rows)
+    n_bytes = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
+    check_memory("DBSCAN", n_bytes, "sparse rows made dense", "reduce their columns first")
+    return np.asarray(rows.toarray())
 
 
 def _signed_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:

@@ -82,9 +82,7 @@ def knn(
         np.empty((ask.n_queries, n_neighbors), dtype=np.int64),
     )
     if ask.metric.native is not None:
-        kernels.knn(
-            ask.rows, ask.queries, ask.metric.native, ask.by_tree, *found, ask.n_threads
-        )
+        kernels.knn(ask.rows, ask.queries, ask.metric.native, ask.by_tree, *found, ask.n_threads)
     else:
         for q, lengths in enumerate(ask.each_lengths()):
             found.ids[q] = nearest(lengths, n_neighbors)
