@@ -255,9 +255,9 @@ def test_a_graph_is_walked(border: str) -> None:
     graph = sp.random(150, 150, density=0.02, random_state=0, format="csr")
     graph = graph.maximum(graph.T).tocsr()
     paths = dijkstra(graph)
-    expected, core = twin(paths <= 0.9, paths, 5, None, border)
+    expected, core = twin(paths <= 0.2, paths, 3, None, border)
     assert expected.max() > 0
-    model = DBSCAN(0.9, min_samples=5, metric="graph", border=border).fit(graph)
+    model = DBSCAN(0.2, min_samples=3, metric="graph", border=border).fit(graph)
     np.testing.assert_array_equal(model.labels_, expected)
     np.testing.assert_array_equal(model.core_sample_indices_, core)
     with pytest.raises(ValueError, match="labels_"):

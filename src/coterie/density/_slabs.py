@@ -6,7 +6,6 @@ Three sweeps: weigh the neighbourhoods, join core rows, look for the core rows n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from scipy.sparse.csgraph import connected_components
 
 from coterie.density._lookup import label_by_distances
 from coterie.density._rule import NOISE, Clustering, DensityRule, Labels
-from coterie.distance import Metric
 
 #: Distances between some rows and others, (n_rows, n_others).
 Distances = Callable[[Any, Any], npt.NDArray[np.float64]]
@@ -25,9 +23,8 @@ Distances = Callable[[Any, Any], npt.NDArray[np.float64]]
 SLAB_ENTRIES = 1 << 22
 
 
-def cluster_by_metric(metric: Metric, rows: Any, rule: DensityRule) -> Clustering:
-    """Cluster prepared rows by the rule; O(n^2) distances, up to three times each."""
-    distances = partial(metric.lengths, n_threads=rule.n_threads)
+def cluster_by_distances(distances: Distances, rows: Any, rule: DensityRule) -> Clustering:
+    """Cluster rows by the rule; O(n^2) distances, up to three times each."""
     core = _find_core(rows, distances, rule)
     core_ids = np.flatnonzero(core)
     core_rows = rows[core_ids]
@@ -36,17 +33,16 @@ def cluster_by_metric(metric: Metric, rows: Any, rule: DensityRule) -> Clusterin
     labels[core_ids] = _by_first_member(component, n_clusters)
     if rule.border != "noise" and core_ids.size:
         border_ids = np.flatnonzero(~core)
-        labels[border_ids] = label_by_metric(
-            core_rows, labels[core_ids], rows[border_ids], metric, rule
+        labels[border_ids] = label_rows(
+            core_rows, labels[core_ids], rows[border_ids], distances, rule
         )
     return Clustering(labels, core, n_clusters)
 
 
-def label_by_metric(
-    core_rows: Any, core_labels: Labels, rows: Any, metric: Metric, rule: DensityRule
+def label_rows(
+    core_rows: Any, core_labels: Labels, rows: Any, distances: Distances, rule: DensityRule
 ) -> Labels:
-    """The cluster each of the prepared rows joins, given the core rows; -1 for none."""
-    distances = partial(metric.lengths, n_threads=rule.n_threads)
+    """The cluster each row joins, given the core rows; -1 for none."""
     labels = np.empty(rows.shape[0], dtype=np.int64)
     for part, slab in _slabs(rows, core_rows, distances):
         labels[part] = label_by_distances(slab, core_labels, rule)

@@ -22,7 +22,7 @@ from coterie.density._advice import advise
 from coterie.density._euclidean import cluster_rows, label_by_core
 from coterie.density._lookup import cluster_graph, cluster_precomputed, label_by_distances
 from coterie.density._rule import BORDERS, NOISE, Clustering, DensityRule
-from coterie.density._slabs import cluster_by_metric, label_by_metric
+from coterie.density._slabs import cluster_by_distances, label_rows
 from coterie.distance import METRICS, Metric, as_metric
 from coterie.errors import AdviceWarning
 
@@ -204,9 +204,9 @@ class DBSCAN(Clusterer):
         metric = self._metric(rows)
         if metric.name == "euclidean":
             return label_by_core(self.components_, core_labels, rows, rule)
-        return label_by_metric(
-            metric.prepare(self.components_), core_labels, metric.prepare(rows), metric, rule
-        )
+        core_rows = metric.prepare(self.components_)
+        distances = partial(metric.lengths, n_threads=rule.n_threads)
+        return label_rows(core_rows, core_labels, metric.prepare(rows), distances, rule)
 
     @property
     def point_kind_(self) -> npt.NDArray[np.str_]:
@@ -234,12 +234,12 @@ class DBSCAN(Clusterer):
         if self.metric == "gower":  # of mixed tables with missing cells; knows how to read them
             validate_data(self, X, skip_check_array=True)
             metric = self._metric(X)
-            return metric.prepare(X), partial(cluster_by_metric, metric)
+            return metric.prepare(X), partial(_cluster_by_metric, metric)
         rows = _dense(validate_data(self, X, accept_sparse="csr", dtype=_FLOATS))
         metric = self._metric(rows)
         if metric.name == "euclidean":
             return rows, cluster_rows
-        return rows, lambda rows, rule: cluster_by_metric(metric, metric.prepare(rows), rule)
+        return rows, lambda rows, rule: _cluster_by_metric(metric, metric.prepare(rows), rule)
 
     def _given(self, X: Any) -> tuple[Any, Cluster]:
         """A checked matrix of distances or edge lengths, and how to cluster by it."""
@@ -291,6 +291,11 @@ class DBSCAN(Clusterer):
 _NO_DISTANCE = 5e-324
 
 
+def _cluster_by_metric(metric: Metric, prepared: Any, rule: DensityRule) -> Clustering:
+    distances = partial(metric.lengths, n_threads=rule.n_threads)
+    return cluster_by_distances(distances, prepared, rule)
+
+
 def _dense(rows: Any) -> npt.NDArray[Any]:
     """Rows as an array; refused where sparse rows would not fit in memory so."""
     if not sp.issparse(rows):
@@ -311,5 +316,10 @@ def _signed_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] 
         raise ValueError(
             f"DBSCAN: sample_weight.shape == {weights.shape}, expected {(n_rows,)}; "
             "pass one weight a row."
+        )
+    if not weights.any():
+        raise ValueError(
+            "DBSCAN: sample_weight must contain at least one non-zero number; give some rows a "
+            "weight."
         )
     return weights
