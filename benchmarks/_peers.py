@@ -37,6 +37,11 @@ def dbscan(prepare: Prepare) -> Contender:
     return Contender("dbscan", "dbscan", "dbscan", prepare, {"PARLAY_NUM_THREADS": str(N_THREADS)})
 
 
+def quitefastmst(prepare: Prepare) -> Contender:
+    """quitefastmst."""
+    return Contender("quitefastmst", "quitefastmst", "quitefastmst", prepare)
+
+
 def import_sklearnex_cluster() -> Any:
     """Import scikit-learn-intelex's clusterers, held to N_THREADS."""
     import daal4py

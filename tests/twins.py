@@ -118,3 +118,43 @@ def column_stats(X: Any) -> tuple[Floats, Floats, Floats, Floats]:
     center = np.array([math.fsum(column) / len(rows) for column in rows.T])
     sq_dev = np.array([math.fsum(np.square(c - m)) for c, m in zip(rows.T, center, strict=True)])
     return rows.min(axis=0), rows.max(axis=0), center, sq_dev
+
+
+def reduced_lengths(X: Any, Y: Any, metric: str, p: float = 2) -> Floats:
+    """Distances before the root: columns are added in order, in float64."""
+    rows, others = (np.asarray(part, dtype=np.float64) for part in (X, Y))
+    total = np.zeros((len(rows), len(others)))
+    for x, y in zip(rows.T, others.T, strict=True):
+        gap = np.abs(x[:, np.newaxis] - y)
+        if metric == "chebyshev":
+            total = np.maximum(total, gap)
+        else:
+            total += {"euclidean": gap * gap, "manhattan": gap, "minkowski": gap**p}[metric]
+    return total
+
+
+def lengths(X: Any, Y: Any, metric: str, p: float = 2) -> Floats:
+    """Distances of all pairs."""
+    reduced = reduced_lengths(X, Y, metric, p)
+    root = {"euclidean": np.sqrt, "minkowski": lambda r: r ** (1 / p)}
+    return np.asarray(root.get(metric, np.asarray)(reduced))
+
+
+def knn(reduced: Floats, k: int) -> npt.NDArray[np.int64]:
+    """The k nearest columns of every row of a table, equals by index."""
+    return np.argsort(reduced, axis=1, kind="stable")[:, :k]
+
+
+def spanning_tree(table: Floats, cores: Any = None) -> list[tuple[float, int, int]]:
+    """Kruskal (1956): edges in the order of (length, head, tail), unless they close a circle."""
+    if cores is not None:
+        table = np.maximum(table, np.maximum.outer(cores, cores))
+    n = len(table)
+    edges = sorted((float(table[i, j]), i, j) for i in range(n) for j in range(i + 1, n))
+    group = list(range(n))
+    tree = []
+    for length, head, tail in edges:
+        if group[head] != group[tail]:
+            tree.append((length, head, tail))
+            group = [group[head] if g == group[tail] else g for g in group]
+    return tree

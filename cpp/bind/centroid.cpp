@@ -84,9 +84,7 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
         const Crew crew = crew_of(n_threads);
         Centers<T> packed(centers.data(), k, d, as_frame(scale, shift, d),
                           order ? order->data() : nullptr, lower.shape(0));
-        std::optional<CenterMoves> moves;
-        if (before) moves = center_moves(packed, before->data(), radius.data(), crew);
-        return assign_bounded(data, packed, moves ? &*moves : nullptr, labels.data(),
+        return assign_bounded(data, packed, before ? before->data() : nullptr, labels.data(),
                               Bounds{upper.data(), lower.data(), radius.data()}, fresh_radius, out,
                               crew);
     });

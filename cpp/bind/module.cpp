@@ -12,6 +12,7 @@ namespace coterie::bind {
 void add_centroid(nb::module_& m);
 void add_density(nb::module_& m);
 void add_minibatch(nb::module_& m);
+void add_mixture(nb::module_& m);
 void add_neighbors(nb::module_& m);
 void add_seeding(nb::module_& m);
 void add_sparse(nb::module_& m);
@@ -36,6 +37,7 @@ NB_MODULE(COTERIE_MODULE, m) {
     coterie::bind::add_centroid(m);
     coterie::bind::add_density(m);
     coterie::bind::add_minibatch(m);
+    coterie::bind::add_mixture(m);
     coterie::bind::add_neighbors(m);
     coterie::bind::add_seeding(m);
     coterie::bind::add_sparse(m);

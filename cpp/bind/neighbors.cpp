@@ -8,6 +8,8 @@
 
 #include "convert.hpp"
 
+#include "coterie/spanning_tree.hpp"
+
 namespace coterie::bind {
 namespace {
 
@@ -111,6 +113,25 @@ void list_within_of(Rows<T> rows, std::optional<Rows<T>> queries, double radius,
 }
 
 template <class T>
+void spanning_tree_of(Rows<T> rows, MetricArgs metric, bool by_tree, Weights cores,
+                      Column<std::int32_t> heads, Column<std::int32_t> tails,
+                      Column<double> lengths, int n_threads) {
+    const Asked<T> asked(rows, std::nullopt, metric, by_tree);
+    if (cores) require_length(*cores, asked.rows.n_rows, "cores must have an entry a row");
+    for (const std::size_t length : {heads.shape(0), tails.shape(0), lengths.shape(0)})
+        require(length + 1 == rows.shape(0), "a tree has one edge less than it has rows");
+    without_gil([&] {
+        const std::vector<Edge> edges = spanning_tree(
+            asked.metric, asked.rows, cores ? cores->data() : nullptr, by_tree, crew_of(n_threads));
+        for (std::size_t i = 0; i < edges.size(); ++i) {
+            heads.data()[i] = edges[i].head;
+            tails.data()[i] = edges[i].tail;
+            lengths.data()[i] = edges[i].length;
+        }
+    });
+}
+
+template <class T>
 void add_for(nb::module_& m) {
     using namespace nb::literals;
     m.def("all_lengths", &all_lengths_of<T>, "queries"_a.noconvert(), "rows"_a.noconvert(),
@@ -125,6 +146,9 @@ void add_for(nb::module_& m) {
     m.def("list_within", &list_within_of<T>, "rows"_a.noconvert(), "queries"_a.none().noconvert(),
           "radius"_a, "metric"_a, "by_tree"_a, "starts"_a.noconvert(), "row_ids"_a.noconvert(),
           "lengths"_a.noconvert(), "n_threads"_a);
+    m.def("spanning_tree", &spanning_tree_of<T>, "rows"_a.noconvert(), "metric"_a, "by_tree"_a,
+          "cores"_a.none(), "heads"_a.noconvert(), "tails"_a.noconvert(), "lengths"_a.noconvert(),
+          "n_threads"_a);
 }
 
 }  // namespace

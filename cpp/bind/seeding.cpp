@@ -1,6 +1,10 @@
 // Bindings of the seedings: covering rows with seeds and drawing the next ones.
 #include "coterie/seeding.hpp"
 
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
 #include "convert.hpp"
 
 namespace coterie::bind {
@@ -32,8 +36,42 @@ void add_seeds_to(Rows<T> rows, Weights weights, double scale, Table<const doubl
     without_gil([&] { add_seeds(data, scale, all, n_old, cover, crew_of(n_threads)); });
 }
 
+using LowLevels = Column<const double>;
+
+Levels as_levels(const LowLevels& low, double per_unit, std::int64_t n_cols) {
+    require_length(low, n_cols, "low must have one entry a column");
+    require(n_cols <= Sketch::max_cols, "a sketch has at most 65536 columns");
+    return {low.data(), per_unit};
+}
+
 template <class T>
-void measure_gains_of(Rows<T> rows, Weights weights, double scale, Table<const double> seeds,
+double sketch_rows_of(Rows<T> rows, double scale, LowLevels low, double per_unit,
+                      Column<std::uint8_t> bytes, int n_threads) {
+    const Matrix<const T> matrix = as_matrix(rows);
+    const Levels levels = as_levels(low, per_unit, matrix.n_cols);
+    require_length(bytes, Sketch::n_bytes(matrix.n_rows, matrix.n_cols),
+                   "bytes must have the size of a sketch");
+    double moved = 0;
+    without_gil([&] {
+        moved = sketch_rows(matrix, scale, levels, bytes.data(), crew_of(n_threads)).moved;
+    });
+    return moved;
+}
+
+// bytes, low, per_unit, moved
+using SketchParts = std::tuple<Column<const std::uint8_t>, LowLevels, double, double>;
+
+std::optional<Sketch> as_sketch(const std::optional<SketchParts>& parts, std::int64_t n_rows,
+                                std::int64_t n_cols) {
+    if (!parts) return {};
+    const auto& [bytes, low, per_unit, moved] = *parts;
+    require_length(bytes, Sketch::n_bytes(n_rows, n_cols), "bytes must have the size of a sketch");
+    return Sketch{bytes.data(), as_levels(low, per_unit, n_cols), moved};
+}
+
+template <class T>
+void measure_gains_of(Rows<T> rows, Weights weights, double scale,
+                      std::optional<SketchParts> sketch_parts, Table<const double> seeds,
                       Table<const double> candidates, Column<const double> closest,
                       Column<const std::int32_t> nearest, Column<std::uint8_t> hints,
                       Column<double> gains, int n_threads) {
@@ -44,8 +82,9 @@ void measure_gains_of(Rows<T> rows, Weights weights, double scale, Table<const d
     require_length(nearest, data.rows.n_rows, "nearest must have one entry a row");
     require_length(hints, data.rows.n_rows, "hints must have one entry a row");
     require_length(gains, tried.count, "gains must have one entry a candidate");
+    const auto sketch = as_sketch(sketch_parts, data.rows.n_rows, data.rows.n_cols);
     without_gil([&] {
-        measure_gains(data, scale, old, tried, closest.data(), nearest.data(), hints.data(),
+        measure_gains(data, scale, sketch, old, tried, closest.data(), nearest.data(), hints.data(),
                       gains.data(), crew_of(n_threads));
     });
 }
@@ -83,9 +122,12 @@ void add_for(nb::module_& m) {
     m.def("add_seeds", &add_seeds_to<T>, "rows"_a.noconvert(), "weights"_a.none(), "scale"_a,
           "seeds"_a.noconvert(), "n_old"_a, "closest"_a.noconvert(), "nearest"_a.noconvert(),
           "totals"_a.noconvert(), "n_threads"_a);
+    m.def("sketch_rows", &sketch_rows_of<T>, "rows"_a.noconvert(), "scale"_a, "low"_a.noconvert(),
+          "per_unit"_a, "bytes"_a.noconvert(), "n_threads"_a);
     m.def("measure_gains", &measure_gains_of<T>, "rows"_a.noconvert(), "weights"_a.none(),
-          "scale"_a, "seeds"_a.noconvert(), "candidates"_a.noconvert(), "closest"_a.noconvert(),
-          "nearest"_a.noconvert(), "hints"_a.noconvert(), "gains"_a.noconvert(), "n_threads"_a);
+          "scale"_a, "sketch"_a.none(), "seeds"_a.noconvert(), "candidates"_a.noconvert(),
+          "closest"_a.noconvert(), "nearest"_a.noconvert(), "hints"_a.noconvert(),
+          "gains"_a.noconvert(), "n_threads"_a);
     m.def("add_measured_seed", &add_measured_seed_to<T>, "rows"_a.noconvert(), "weights"_a.none(),
           "scale"_a, "seeds"_a.noconvert(), "candidate"_a, "hints"_a.noconvert(),
           "closest"_a.noconvert(), "nearest"_a.noconvert(), "totals"_a.noconvert(), "n_threads"_a);
@@ -103,6 +145,7 @@ void add_seeding(nb::module_& m) {
             return seeding_chunks(n_rows, n_cols).count();
         },
         "n_rows"_a, "n_cols"_a, "How many chunk totals a cover of so many rows keeps.");
+    m.def("n_sketch_bytes", &Sketch::n_bytes, "n_rows"_a, "n_cols"_a);
     m.def("draw_rows", &draw_rows, "weights"_a.none(), "closest"_a.noconvert(),
           "totals"_a.noconvert(), "n_cols"_a, "targets"_a.noconvert(), "row_ids"_a.noconvert());
 }

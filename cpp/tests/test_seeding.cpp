@@ -61,6 +61,29 @@ void check_cover(Matrix<const In> x, const double* weights, const Covering& cove
     }
 }
 
+// A sketch and the memory it points to.
+template <class In>
+struct Sketching {
+    std::vector<double> low;
+    std::vector<std::uint8_t> bytes;
+    Sketch sketch;
+
+    explicit Sketching(Matrix<const In> x)
+        : low(x.n_cols, INFINITY), bytes(Sketch::n_bytes(x.n_rows, x.n_cols)) {
+        double widest = 0;
+        for (std::int64_t t = 0; t < x.n_cols; ++t) {
+            double high = -INFINITY;
+            for (std::int64_t i = 0; i < x.n_rows; ++i) {
+                low[t] = std::min(low[t], static_cast<double>(x.at(i, t)) * scale);
+                high = std::max(high, static_cast<double>(x.at(i, t)) * scale);
+            }
+            widest = std::max(widest, high - low[t]);
+        }
+        const Levels levels{low.data(), widest > 0 ? 127 / widest : 0};
+        sketch = sketch_rows(x, scale, levels, bytes.data(), Crew{2, {}});
+    }
+};
+
 }  // namespace
 
 TEST(seeds_one_by_one_and_together_cover_alike) {
@@ -96,8 +119,16 @@ TEST(gains_match_naive_ones_and_lead_to_the_same_cover) {
         add_seeds(data, scale, Seeds{seeds.data(), 3}, 0, cover.view(), crew);
         std::vector<std::uint8_t> hints(x.n_rows, 255);
         std::vector<double> gains(k, NAN);
-        measure_gains(data, scale, Seeds{seeds.data(), 3}, Seeds{candidates.data(), k},
+        measure_gains(data, scale, {}, Seeds{seeds.data(), 3}, Seeds{candidates.data(), k},
                       cover.closest.data(), cover.nearest.data(), hints.data(), gains.data(), crew);
+        const Sketching<In> sketching(x);
+        std::vector<std::uint8_t> sketched_hints(x.n_rows, 255);
+        std::vector<double> sketched_gains(k, NAN);
+        measure_gains(data, scale, sketching.sketch, Seeds{seeds.data(), 3},
+                      Seeds{candidates.data(), k}, cover.closest.data(), cover.nearest.data(),
+                      sketched_hints.data(), sketched_gains.data(), crew);
+        CHECK(sketched_gains == gains);
+        CHECK(sketched_hints == hints);
         for (std::int64_t j = 0; j < k; ++j) {
             long double expected = 0;
             for (std::int64_t i = 0; i < x.n_rows; ++i) {
@@ -113,6 +144,33 @@ TEST(gains_match_naive_ones_and_lead_to_the_same_cover) {
         add_measured_seed(data, scale, Seeds{seeds.data(), 4}, chosen, hints.data(), cover.view(),
                           crew);
         check_cover(x, data.weights, cover, seeds, 4);
+    });
+}
+
+TEST(a_sketch_never_hides_a_row_within_reach) {
+    each_problem([]<class In>(const Rows<In>& rows, std::int64_t k, Kind, std::mt19937& random) {
+        const auto x = rows.view();
+        const auto points = some_rows(x, k, random);
+        const Sketching<In> sketching(x);
+        const SketchedPoints sketched(points.data(), k, x.n_cols, scale, sketching.sketch);
+        constexpr int lanes = Sketch::tile_rows;
+        for (std::int64_t tile = 0; tile * lanes < x.n_rows; ++tile) {
+            double reach[lanes] = {};
+            const auto size =
+                static_cast<int>(std::min<std::int64_t>(lanes, x.n_rows - tile * lanes));
+            // As far as the first point is, or a little farther.
+            for (int lane = 0; lane < size; ++lane)
+                reach[lane] = sq_dist_of(x, tile * lanes + lane, points.data()) * (1 + 1e-12);
+            std::vector<std::uint32_t> near(k);
+            sketched.each_near(tile, reach,
+                               [&](std::int64_t j, std::uint32_t bits) { near[j] = bits; });
+            for (std::int64_t j = 0; j < k; ++j)
+                for (int lane = 0; lane < size; ++lane) {
+                    const double sq_dist =
+                        sq_dist_of(x, tile * lanes + lane, points.data() + j * x.n_cols);
+                    if (sq_dist <= reach[lane]) CHECK(near[j] >> lane & 1);
+                }
+        }
     });
 }
 

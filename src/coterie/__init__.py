@@ -5,18 +5,36 @@ from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
 from coterie.density import DBSCAN
+from coterie.mixture import (
+    BayesianGaussianMixture,
+    BernoulliMixture,
+    CategoricalMixture,
+    GaussianMixture,
+    MixedMixture,
+    PoissonMixture,
+    StudentTMixture,
+)
+from coterie.neighbors import spanning_tree
 
 register_with_threadpoolctl()
 
 __all__ = [
     "DBSCAN",
+    "BayesianGaussianMixture",
+    "BernoulliMixture",
     "BisectingKMeans",
+    "CategoricalMixture",
+    "GaussianMixture",
     "KMeans",
     "MiniBatchKMeans",
+    "MixedMixture",
+    "PoissonMixture",
+    "StudentTMixture",
     "get_options",
     "kmeans_plusplus",
     "load",
     "options",
     "set_options",
     "show_config",
+    "spanning_tree",
 ]

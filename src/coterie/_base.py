@@ -20,7 +20,7 @@ from coterie.data import Blocks, as_blocks
 _FLOATS = [np.float64, np.float32]
 
 
-class Clusterer(ClusterMixin, BaseEstimator):
+class Estimator(BaseEstimator):
     """Base of the estimators; a subclass declares `_rules` for its parameters."""
 
     _rules: ClassVar[Mapping[str, Rule]] = {}
@@ -37,8 +37,9 @@ class Clusterer(ClusterMixin, BaseEstimator):
             # check_array would turn a memory map into a plain view of it; keep what it is.
             validate_data(self, X[:1], reset=reset, dtype=_FLOATS, ensure_all_finite=False)
             return X
+        sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
         rows = validate_data(
-            self, X, accept_sparse="csr", reset=reset, dtype=_FLOATS, ensure_all_finite=False
+            self, X, accept_sparse=sparse, reset=reset, dtype=_FLOATS, ensure_all_finite=False
         )
         return check_csr(type(self).__name__, rows) if sp.issparse(rows) else rows
 
@@ -58,8 +59,11 @@ class Clusterer(ClusterMixin, BaseEstimator):
         """
         _files.save_model(path, self)
 
+
+class Clusterer(ClusterMixin, Estimator):
+    """Base of the estimators that give every row one label; sparse rows are welcome."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-
         return tags

@@ -58,14 +58,32 @@ def real(at_least: float, at_most: float = np.inf) -> Rule:
 
 def positive() -> Rule:
     """A finite number above zero."""
-    number = real(0)
-    return Rule(lambda value: number.allows(value) and value > 0, "a number above 0")
+    at_least_zero = real(0)
+    return Rule(lambda value: at_least_zero.allows(value) and value > 0, "a number above 0")
 
 
 def one_of(*choices: str) -> Rule:
     """One of these words."""
     quoted = ", ".join(repr(choice) for choice in choices)
     return Rule(lambda value: isinstance(value, str) and value in choices, f"one of {quoted}")
+
+
+def names(*choices: str) -> Rule:
+    """A collection of none, some or all of these words."""
+    quoted = ", ".join(repr(choice) for choice in choices)
+    return Rule(
+        lambda value: isinstance(value, (tuple, list, set, frozenset)) and set(value) <= {*choices},
+        f"a tuple of names out of {quoted}",
+    )
+
+
+def mapping(*keys: str) -> Rule:
+    """A dict with none, some or all of these keys."""
+    quoted = ", ".join(repr(key) for key in keys)
+    return Rule(
+        lambda value: isinstance(value, Mapping) and set(value) <= {*keys},
+        f"a dict with keys out of {quoted}",
+    )
 
 
 NONE = Rule(lambda value: value is None, "None")

@@ -17,6 +17,7 @@ class Iteration(TypedDict, total=False):
 
     The objective is given after each of the two half-steps, so that their descent can be drawn.
     `seconds` is wall time since the run began; `parameters` is there with ``keep="parameters"``.
+    Mixtures give the two terms of the free energy after the E-step, `energy` + `neg_entropy`.
     """
 
     iteration: int
@@ -25,6 +26,9 @@ class Iteration(TypedDict, total=False):
     shift: float
     n_changed: int
     n_scanned: int
+    energy: float
+    neg_entropy: float
+    log_likelihood: float
     seconds: float
     parameters: npt.NDArray[np.float64]
 

@@ -193,6 +193,25 @@ def test_exact_ties_go_to_the_lower_index(isa_kernels: Any, dtype: type, n_cols:
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("n_groups", [1, 8])
+def test_many_rows_and_centres_are_looked_at_coarsely_first(
+    isa_kernels: Any, dtype: type, n_groups: int
+) -> None:
+    rows, centers, shift = some(5000, 9, 40, dtype)
+    rows[::50] = (centers[5] + centers[3]) / 2  # close calls
+    rows[7] *= 1000  # too long to be rounded to 16 bits with the others
+    tally = Tally.empty(5000, 40, 9)
+    bounded = Bounded.of(tally, n_groups)
+    for _ in range(3):
+        tally.plain(isa_kernels, rows, None, centers, shift)
+        bounded.bounded(isa_kernels, rows, None, centers, shift)
+        bounded.assert_same(tally)
+        bounded.assert_bounds_hold(rows, centers)
+        np.testing.assert_array_equal(tally.labels, twins.nearest(rows, centers))
+        centers = centers + np.random.default_rng(0).normal(0, 0.05, size=centers.shape)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("apart", [1, 15])  # in one panel; in different panels
 def test_labels_where_the_last_bit_decides(isa_kernels: Any, dtype: type, apart: int) -> None:
     rows, centers, shift = some(2000, 6, 15, dtype)

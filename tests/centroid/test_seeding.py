@@ -14,8 +14,9 @@ from sklearn.cluster import KMeans as PeerKMeans
 from sklearn.cluster import kmeans_plusplus as peer_kmeans_plusplus
 from sklearn.datasets import make_blobs
 
+from coterie.centroid._cover import cover_of
 from coterie.centroid._passes import lay_out
-from coterie.centroid._seeding import SEEDINGS, Seeds, cover_of, farthest_first
+from coterie.centroid._seeding import SEEDINGS, Seeds, farthest_first
 from coterie.data import as_blocks
 
 #: The seedings that choose rows.
@@ -132,22 +133,6 @@ def test_farthest_first_leaves_at_most_twice_the_best_radius() -> None:
         assert dists[:, chosen].min(axis=1).max() <= 2 * best
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
-def test_second_row_is_drawn_in_proportion_to_squared_distance(kind: Any) -> None:
-    X = np.array([[0.0, 0], [1, 0], [0, 2], [3, 0], [3, 4], [0, 0]])
-    weights = np.array([1.0, 2, 0, 1, 0.5, 3])
-    rng = np.random.RandomState(0)
-    blocks = as_blocks(kind(X), weights)
-    cover = cover_of(blocks, lay_out(blocks)[1])
-    cover.add(np.array([0]))
-    drawn = cover.draw(rng.uniform(size=20_000))
-    share = weights * np.square(X).sum(axis=1)
-    counts = np.bincount(drawn, minlength=6)
-    assert counts[share == 0].sum() == 0
-    expected = 20_000 * share / share.sum()
-    assert chisquare(counts[share > 0], expected[share > 0]).pvalue > 0.01
-
-
 def test_first_row_is_drawn_in_proportion_to_weight() -> None:
     # One stream of draws: those of consecutive random states need not be independent.
     weights = np.array([1.0, 0, 2, 3])
@@ -157,24 +142,6 @@ def test_first_row_is_drawn_in_proportion_to_weight() -> None:
     counts = np.bincount(drawn, minlength=4)
     assert counts[1] == 0
     assert chisquare(counts[weights > 0], 500 * weights[weights > 0]).pvalue > 0.01
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
-def test_potential_never_rises_and_falls_by_the_gain(kind: Any) -> None:
-    X = data_sets()["blobs"]
-    blocks = as_blocks(kind(X), np.random.RandomState(0).uniform(size=len(X)))
-    cover = cover_of(blocks, lay_out(blocks)[1])
-    cover.add(np.array([0]))
-    rng = np.random.RandomState(1)
-    for _ in range(30):
-        before = cover.potential
-        drawn = cover.draw(rng.uniform(size=4))
-        gains = cover.gains(drawn)
-        best = int(np.argmax(gains))
-        assert (gains > 0).all()
-        cover.add_measured(drawn, best)
-        assert cover.potential < before
-        assert cover.potential == pytest.approx(before - gains[best], rel=1e-9)
 
 
 def test_more_trials_leave_a_lower_potential_on_average() -> None:
@@ -312,14 +279,6 @@ def test_parallel_seeding_rivals_one_by_one() -> None:
 
     assert found("k-means||") >= found("random") + 4
     assert found("k-means||") >= found("k-means++") - 2
-
-
-def test_memory_mapped_rows_keep_their_scratch_in_a_file(tmp_path: Path) -> None:
-    np.save(tmp_path / "rows.npy", np.random.RandomState(0).normal(size=(100, 3)))
-    blocks = as_blocks(np.load(tmp_path / "rows.npy", mmap_mode="r"))
-    cover = cover_of(blocks, lay_out(blocks)[1])
-    assert isinstance(cover.closest, np.memmap)
-    assert isinstance(cover.nearest, np.memmap)
 
 
 @pytest.mark.parametrize("init", ["k-means++", "farthest-first", "k-means||"])

@@ -100,6 +100,16 @@ class NativeCover:
         self.hints = np.zeros(len(rows), dtype=np.uint8)
         self.totals = np.zeros(kernels.n_seeding_chunks(*rows.shape))
         self.seeds = np.empty((0, rows.shape[1]))
+        self.sketch: tuple[Any, ...] | None = None
+
+    def make_sketch(self) -> NativeCover:
+        low = self.rows.min(axis=0) * np.float64(SCALE)
+        widest = np.max(self.rows.max(axis=0) * np.float64(SCALE) - low)
+        per_unit = 127 / widest if widest > 1e-30 else 0.0
+        levels = np.zeros(self.kernels.n_sketch_bytes(*self.rows.shape), dtype=np.uint8)
+        args = (self.rows, SCALE, low, per_unit, levels, self.n_threads)
+        self.sketch = levels, low, per_unit, self.kernels.sketch_rows(*args)
+        return self
 
     def _data(self) -> tuple[Any, ...]:
         return self.rows, self.weights, SCALE, self.seeds
@@ -116,8 +126,9 @@ class NativeCover:
         gains = np.empty(len(ids))
         candidates = np.ascontiguousarray(self.rows[ids], dtype=np.float64)
         self.kernels.measure_gains(
-            *self._data(), candidates, self.closest, self.nearest, self.hints, gains, self.n_threads
-        )
+            self.rows, self.weights, SCALE, self.sketch, self.seeds, candidates,
+            self.closest, self.nearest, self.hints, gains, self.n_threads,
+        )  # fmt: skip
         return gains
 
     def add_measured(self, ids: list[int], best: int) -> None:
@@ -160,12 +171,15 @@ def test_adding_seeds_equals_computing_every_distance(
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("n_cols", N_COLS)
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sketched", [False, True])
 def test_gains_equal_the_naive_sums_and_lead_to_the_same_cover(
-    kernels: Any, dtype: type, n_cols: int, weighted: bool
+    kernels: Any, dtype: type, n_cols: int, weighted: bool, sketched: bool
 ) -> None:
     rows = clustered(5003, n_cols, dtype)
     weights = weights_for(rows) if weighted else None
     native, naive = NativeCover(kernels, rows, weights), NaiveCover(kernels, rows, weights)
+    if sketched:
+        native.make_sketch()
     rng = np.random.default_rng(0)
     native.add([17])
     naive.add(rows[17])
@@ -200,9 +214,12 @@ def special_rows() -> dict[str, npt.NDArray[Any]]:
 
 
 @pytest.mark.parametrize("name", special_rows())
-def test_special_rows_equal_the_naive_twin(kernels: Any, name: str) -> None:
+@pytest.mark.parametrize("sketched", [False, True])
+def test_special_rows_equal_the_naive_twin(kernels: Any, name: str, sketched: bool) -> None:
     rows = special_rows()[name]
     native, naive = NativeCover(kernels, rows), NaiveCover(kernels, rows, None)
+    if sketched:
+        native.make_sketch()
     rng = np.random.default_rng(0)
     native.add([0])
     naive.add(rows[0])
@@ -249,7 +266,7 @@ def test_threads_give_the_same_bits(kernels: Any) -> None:
     ids = np.random.default_rng(0).integers(20_011, size=(15, 5)).tolist()
     results = []
     for n_threads in [1, 2, 3, 4]:
-        cover = NativeCover(kernels, rows, weights_for(rows), n_threads)
+        cover = NativeCover(kernels, rows, weights_for(rows), n_threads).make_sketch()
         cover.add(ids[0])
         gains = []
         for row_ids in ids[1:]:
@@ -267,7 +284,7 @@ def test_all_isas_give_the_same_bits() -> None:
     results = []
     for isa in available_isas():
         module = importlib.import_module(f"coterie._kernels._kernels_{isa}")
-        cover = NativeCover(module, rows, weights)
+        cover = NativeCover(module, rows, weights).make_sketch()
         cover.add([5, 500])
         gains = cover.gains([7, 8, 9])
         cover.add_measured([7, 8, 9], 1)
@@ -311,6 +328,14 @@ def test_shapes_are_checked(kernels: Any) -> None:
     cover.seeds = np.zeros((1, 3))
     with pytest.raises(ValueError, match="n_old"):
         kernels.add_seeds(*cover._data(), 2, *cover._cover())
+    with pytest.raises(ValueError, match="size of a sketch"):
+        kernels.sketch_rows(rows, SCALE, np.zeros(3), 1.0, np.zeros(100, dtype=np.uint8), 1)
+    with pytest.raises(ValueError, match="low"):
+        kernels.sketch_rows(rows, SCALE, np.zeros(2), 1.0, np.zeros(1, dtype=np.uint8), 1)
+    cover.make_sketch()
+    cover.sketch = (np.zeros(1, dtype=np.uint8), np.zeros(3), 1.0, 0.0)
+    with pytest.raises(ValueError, match="size of a sketch"):
+        cover.gains([1, 2])
     cover.closest = np.zeros(99)
     with pytest.raises(ValueError, match="closest"):
         kernels.add_seeds(*cover._data(), 0, *cover._cover())

@@ -324,7 +324,7 @@ def test_a_terminal_gets_a_progress_bar_on_stderr():
         os.close(theirs)
     assert run.returncode == 0
     assert "run 10/10" in shown
-    assert "SSE 79.576" in shown
+    assert "objective 79.576" in shown
     assert "run 10/10" not in run.stdout
 
 
@@ -347,3 +347,16 @@ def test_the_commands_import_nothing_heavy_before_they_run():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout == "[]\n"
+
+
+def test_a_gaussian_mixture(capsys):
+    assert main(["fit", str(FAITHFUL), "-k", "2", "--method", "gaussian"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "log-lik.    -38" in out
+    assert "BIC" in out
+    assert sorted(os.listdir("coterie-out")) == OUTPUTS
+    labels = read_labels("coterie-out/labels.csv")
+    assert sorted(np.bincount(labels)) == [97, 175]
+    assert main(["predict", "coterie-out/model.coterie", str(FAITHFUL), "-o", "again.csv"]) == 0
+    assert_array_equal(read_labels("again.csv"), labels)

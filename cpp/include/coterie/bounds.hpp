@@ -14,22 +14,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "coterie/lloyd.hpp"
 
 namespace coterie {
-
-// How the centres of one pass lie to each other and how they moved since the last.
-struct CenterMoves {
-    std::vector<float> own_drift;    // how far each centre moved, at most
-    std::vector<float> outside;      // no centre that is not near is closer to it than this
-    std::vector<float> half_gap;     // half the distance to the nearest other centre, at least
-    std::vector<float> other_drift;  // per group and cluster: the drift of the centres near it
-    std::vector<std::int64_t> group_of;
-    std::vector<std::uint64_t> near_panels;  // per cluster: bit set of panels with a near centre
-    std::int64_t n_words = 0;
-};
 
 namespace detail {
 
@@ -42,87 +32,120 @@ inline constexpr float blur = 1.1e-19f;
 
 }  // namespace detail
 
-// Relations of `centers` (now) to each other, given where they were and each cluster's radius
-// (the largest upper bound among its rows, before the move). O(k^2 d) time, O(k d) memory.
+// How the centres of one pass lie to each other and how they moved since the last.
 template <class In>
-CenterMoves center_moves(const Centers<In>& centers, const double* before, const float* radius,
-                         const Crew& crew) {
-    constexpr int lanes = Simd<float>::lanes;
-    const std::int64_t k = centers.n_centers, d = centers.n_cols;
-    const double scale = static_cast<double>(centers.frame.scale);
-    CenterMoves moves;
-    moves.own_drift.resize(k);
-    moves.outside.resize(k);
-    moves.half_gap.resize(k);
-    const std::int64_t n_groups = centers.n_groups;
-    moves.other_drift.assign(k * n_groups, 0.0f);
-    moves.n_words = (centers.fast.n_panels() + 63) / 64;
-    moves.near_panels.assign(k * moves.n_words, 0);
-
-    // Centres in lanes, float; their rounding is paid for by `slack` below.
-    const std::int64_t padded = (k + lanes - 1) / lanes * lanes;
-    AlignedVector<float> columns(padded * d);
-    for (std::int64_t j = 0; j < k; ++j) {
-        double sq_drift = 0;
-        for (std::int64_t t = 0; t < d; ++t) {
-            const double now = centers.values[j * d + t];
-            const double drift = (now - before[j * d + t]) * scale;
-            sq_drift += drift * drift;
-            columns[(j / lanes * d + t) * lanes + j % lanes] =
-                static_cast<float>(now * scale - static_cast<double>(centers.frame.shift[t]));
+class CenterMoves {
+public:
+    CenterMoves(const Centers<In>& centers, const double* before)
+        : own_drift(centers.n_centers),
+          outside(centers.n_centers),
+          half_gap(centers.n_centers),
+          other_drift(centers.n_centers * centers.n_groups),
+          group_of(centers.n_centers),
+          n_words((centers.fast.n_panels() + 63) / 64),
+          near_panels(centers.n_centers * n_words),
+          centers_(centers),
+          panel_of_(centers.n_centers),
+          padded_((centers.n_centers + lanes - 1) / lanes * lanes),
+          columns_(padded_ * centers.n_cols) {
+        const std::int64_t k = centers.n_centers, d = centers.n_cols;
+        for (std::int64_t j = 0; j < k; ++j) {
+            double sq_drift = 0;
+            for (std::int64_t t = 0; t < d; ++t) {
+                const double now = centers.values[j * d + t];
+                const double drift =
+                    (now - before[j * d + t]) * static_cast<double>(centers.frame.scale);
+                sq_drift += drift * drift;
+                columns_[(j / lanes * d + t) * lanes + j % lanes] =
+                    static_cast<float>(in_frame(now, centers.frame, t));
+            }
+            own_drift[j] = detail::round_up(std::sqrt(sq_drift));
         }
-        moves.own_drift[j] = detail::round_up(std::sqrt(sq_drift));
+        centers.fast.each_id([&](std::int64_t panel, std::int64_t id) { panel_of_[id] = panel; });
+        for (std::int64_t g = 0; g < centers.n_groups; ++g)
+            for (std::int64_t j = 0; j < k; ++j)
+                if (panel_of_[j] >= centers.group(g).begin && panel_of_[j] < centers.group(g).end)
+                    group_of[j] = g;
     }
-    std::vector<std::int64_t> panel_of(k);
-    moves.group_of.resize(k);
-    centers.fast.each_id([&](std::int64_t panel, std::int64_t id) { panel_of[id] = panel; });
-    for (std::int64_t g = 0; g < n_groups; ++g)
-        for (std::int64_t j = 0; j < k; ++j)
-            if (panel_of[j] >= centers.group(g).begin && panel_of[j] < centers.group(g).end)
-                moves.group_of[j] = g;
 
-    const float relative = 1 - static_cast<float>(d + 8) * std::numeric_limits<float>::epsilon();
-    const float slack =
-        2 * std::numeric_limits<float>::epsilon() * centers.fast.max_norm() + detail::blur;
-    const Chunks chunks(k, k * d);
-    crew.run(chunks.count(), [&](std::int64_t chunk, int) {
-        std::vector<float> dists(padded);
-        for (std::int64_t c = chunks.begin(chunk); c < chunks.end(chunk); ++c) {
-            const float* own = columns.data() + c / lanes * d * lanes + c % lanes;
-            for (std::int64_t first = 0; first < padded; first += lanes) {
-                const float* others = columns.data() + first * d;
-                Vec<float> sum = {};
-                for (std::int64_t t = 0; t < d; ++t) {
-                    const Vec<float> diff = load(others + t * lanes) - broadcast(own[t * lanes]);
-                    sum += diff * diff;
-                }
-                store(dists.data() + first, sum);
+    // Relate these clusters' centres to all others, given each cluster's radius (the largest upper
+    // bound among its rows, before the move). O(k d) time for each.
+    void relate(const std::vector<std::int32_t>& clusters, const float* radius, const Crew& crew) {
+        const auto n = static_cast<std::int64_t>(clusters.size());
+        const Chunks chunks(n, centers_.n_centers * centers_.n_cols);
+        crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+            std::vector<float> dists(padded_);
+            for (std::int64_t s = chunks.begin(chunk); s < chunks.end(chunk); ++s) {
+                measure(clusters[s], dists.data());
+                look_around(clusters[s], radius[clusters[s]], dists.data());
             }
-            const float near = 2.0001f * (radius[c] + moves.own_drift[c]);
-            std::uint64_t* panels = moves.near_panels.data() + c * moves.n_words;
-            float outside = detail::longest, gap = outside;
-            for (std::int64_t j = 0; j < k; ++j) {
-                if (j == c) continue;
-                // Not a number where centres lie beyond all floats: then anything is possible.
-                const float apart = std::sqrt(dists[j]) * relative - slack;
-                const float dist = apart == apart ? apart : 0;
-                gap = std::min(gap, dist);
-                // Written so that an infinite radius makes every centre near.
-                if (!(dist > near)) {
-                    float& drift = moves.other_drift[moves.group_of[j] * k + c];
-                    drift = std::min(detail::longest, std::max(drift, moves.own_drift[j]));
-                    panels[panel_of[j] / 64] |= std::uint64_t{1} << (panel_of[j] % 64);
-                } else {
-                    outside = std::min(outside, dist);
-                }
+        });
+    }
+
+    std::vector<float> own_drift;  // how far each centre moved, at most
+    // For each cluster that was related:
+    std::vector<float> outside;      // no centre that is not near is closer to it than this
+    std::vector<float> half_gap;     // half the distance to the nearest other centre, at least
+    std::vector<float> other_drift;  // per group and cluster: the drift of the centres near it
+    std::vector<std::int64_t> group_of;
+    std::int64_t n_words;
+    std::vector<std::uint64_t> near_panels;  // per cluster: bit set of panels with a near centre
+
+private:
+    static constexpr int lanes = Simd<float>::lanes;
+
+    // Distances of centre c to all others, at least.
+    void measure(std::int64_t c, float* dists) const {
+        const std::int64_t d = centers_.n_cols;
+        constexpr float eps = std::numeric_limits<float>::epsilon();
+        const float relative = 1 - static_cast<float>(d + 8) * eps;
+        const float slack = 2 * eps * centers_.fast.max_norm() + detail::blur;
+        const float* own = columns_.data() + c / lanes * d * lanes + c % lanes;
+        for (std::int64_t first = 0; first < padded_; first += lanes) {
+            const float* others = columns_.data() + first * d;
+            Vec<float> sum = {};
+            for (std::int64_t t = 0; t < d; ++t) {
+                const Vec<float> diff = load(others + t * lanes) - broadcast(own[t * lanes]);
+                sum += diff * diff;
             }
-            panels[panel_of[c] / 64] |= std::uint64_t{1} << (panel_of[c] % 64);
-            moves.outside[c] = outside;
-            moves.half_gap[c] = gap / 2;
+            store(dists + first, sum);
         }
-    });
-    return moves;
-}
+        for (std::int64_t j = 0; j < padded_; ++j) {
+            // Not a number where centres lie beyond all floats: then anything is possible.
+            const float apart = std::sqrt(dists[j]) * relative - slack;
+            dists[j] = apart == apart ? apart : 0;
+        }
+    }
+
+    // What the centres near cluster c did, and how far the others are.
+    void look_around(std::int64_t c, float radius, const float* dists) {
+        const std::int64_t k = centers_.n_centers;
+        const float near = 2.0001f * (radius + own_drift[c]);
+        std::uint64_t* panels = near_panels.data() + c * n_words;
+        float far = detail::longest, gap = far;
+        for (std::int64_t g = 0; g < centers_.n_groups; ++g) other_drift[g * k + c] = 0;
+        for (std::int64_t j = 0; j < k; ++j) {
+            if (j == c) continue;
+            gap = std::min(gap, dists[j]);
+            // Written so that an infinite radius makes every centre near.
+            if (!(dists[j] > near)) {
+                float& drift = other_drift[group_of[j] * k + c];
+                drift = std::min(detail::longest, std::max(drift, own_drift[j]));
+                panels[panel_of_[j] / 64] |= std::uint64_t{1} << (panel_of_[j] % 64);
+            } else {
+                far = std::min(far, dists[j]);
+            }
+        }
+        panels[panel_of_[c] / 64] |= std::uint64_t{1} << (panel_of_[c] % 64);
+        outside[c] = far;
+        half_gap[c] = gap / 2;
+    }
+
+    const Centers<In>& centers_;
+    std::vector<std::int64_t> panel_of_;
+    std::int64_t padded_;
+    AlignedVector<float> columns_;  // centres in lanes; their rounding is paid for in `measure`
+};
 
 // What a pruned fit remembers between passes.
 struct Bounds {
@@ -143,8 +166,7 @@ public:
         for (std::int64_t j = 0; j < centers.n_centers; ++j) {
             double sq = 0;
             for (std::int64_t t = 0; t < d_; ++t) {
-                const double v = centers.values[j * d_ + t] * static_cast<double>(frame_.scale) -
-                                 static_cast<double>(frame_.shift[t]);
+                const double v = in_frame(centers.values[j * d_ + t], frame_, t);
                 rows_[j * d_ + t] = static_cast<float>(v);
                 sq += v * v;
             }
@@ -198,7 +220,7 @@ struct BoundedCounts {
 template <class In>
 class BoundedWork {
 public:
-    BoundedWork(Weighted<In> data, Centers<In>& centers, const CenterMoves* moves,
+    BoundedWork(Weighted<In> data, Centers<In>& centers, const CenterMoves<In>* moves,
                 const OwnDistance<In>& own_distance, std::int32_t* labels, Bounds bounds,
                 bool fresh_radius, const SumsOut& out)
         : mover(data, out, centers.n_centers),
@@ -357,7 +379,7 @@ private:
 
     Weighted<In> data_;
     Centers<In>& centers_;
-    const CenterMoves* moves_;
+    const CenterMoves<In>* moves_;
     const OwnDistance<In>& own_distance_;
     std::int32_t* labels_;
     Bounds bounds_;
@@ -368,14 +390,14 @@ private:
     std::vector<std::uint64_t> wanted_;
 };
 
-// The share of a full scan that the bounds would leave to do, judged on some evenly spaced rows.
+// The share of a full scan that the bounds would leave to do for these rows.
 template <class In>
-double expected_work(std::int64_t n_rows, const Centers<In>& centers, const CenterMoves& moves,
+double expected_work(const std::vector<std::int64_t>& row_ids, std::int64_t n_rows,
+                     const Centers<In>& centers, const CenterMoves<In>& moves,
                      const std::int32_t* labels, const Bounds& bounds) {
-    const std::int64_t n_judged = std::min<std::int64_t>(n_rows, 512), k = centers.n_centers;
+    const std::int64_t k = centers.n_centers;
     std::int64_t n_panels = 0;
-    for (std::int64_t s = 0; s < n_judged; ++s) {
-        const std::int64_t i = n_rows * s / n_judged;
+    for (const std::int64_t i : row_ids) {
         const std::int32_t c = labels[i];
         const float upper = bounds.upper[i] + moves.own_drift[c];
         if (upper < moves.half_gap[c]) continue;
@@ -387,20 +409,46 @@ double expected_work(std::int64_t n_rows, const Centers<In>& centers, const Cent
                 n_panels += near[p / 64] >> (p % 64) & 1;
         }
     }
-    return static_cast<double>(n_panels) / static_cast<double>(n_judged * centers.fast.n_panels());
+    return static_cast<double>(n_panels) /
+           static_cast<double>(row_ids.size() * centers.fast.n_panels());
 }
 
-// As assign_and_sum, looking only at rows whose bounds do not prove their label. Without `moves`
-// (the first pass), or where they would save too little to pay for scattered reads, every row is
-// looked at in turn. Clusters' radii are measured anew with `fresh_radius`;
-// otherwise they grow with the drift, which is cheaper and lasts for a few passes.
+// Whether the bounds spare enough to pay for scattered reads, judged on some evenly spaced rows. If
+// so, all centres are related to each other; if not, only those of that few rows have been.
 template <class In>
-BoundedCounts assign_bounded(Weighted<In> data, Centers<In>& centers, const CenterMoves* moves,
+bool relate_if_it_pays(CenterMoves<In>& moves, std::int64_t n_rows, const Centers<In>& centers,
+                       const std::int32_t* labels, const Bounds& bounds, const Crew& crew) {
+    constexpr double too_much = 0.75;
+    const std::int64_t n_judged = std::min<std::int64_t>(n_rows, 128);
+    std::vector<std::int64_t> row_ids(n_judged);
+    std::vector<char> is_judged(centers.n_centers);
+    for (std::int64_t s = 0; s < n_judged; ++s) {
+        row_ids[s] = n_rows * s / n_judged;
+        is_judged[labels[row_ids[s]]] = true;
+    }
+    std::vector<std::int32_t> judged, others;
+    for (std::int32_t c = 0; c < centers.n_centers; ++c)
+        (is_judged[c] ? judged : others).push_back(c);
+    moves.relate(judged, bounds.radius, crew);
+    if (expected_work(row_ids, n_rows, centers, moves, labels, bounds) > too_much) return false;
+    moves.relate(others, bounds.radius, crew);
+    return true;
+}
+
+// As assign_and_sum, looking only at rows whose bounds do not prove their label. Without `before`,
+// where the centres were on the last pass, or where bounds would not pay, every row is looked at in
+// turn. Clusters' radii are measured anew with `fresh_radius`; otherwise they grow with the drift,
+// which is cheaper and lasts for a few passes.
+template <class In>
+BoundedCounts assign_bounded(Weighted<In> data, Centers<In>& centers, const double* before,
                              std::int32_t* labels, Bounds bounds, bool fresh_radius,
                              const SumsOut& out, const Crew& crew) {
-    constexpr double too_much = 0.75;
-    if (moves && expected_work(data.rows.n_rows, centers, *moves, labels, bounds) > too_much)
-        moves = nullptr;
+    std::optional<CenterMoves<In>> pruning;
+    if (before) pruning.emplace(centers, before);
+    if (before && !relate_if_it_pays(*pruning, data.rows.n_rows, centers, labels, bounds, crew))
+        pruning.reset();
+    const CenterMoves<In>* moves = pruning ? &*pruning : nullptr;
+    consider_coarse(centers, data.rows);
     const Chunks chunks(data.rows.n_rows, centers.n_centers * centers.n_cols / 4);
     PerThread<BoundedWork<In>> works(crew.n_threads);
     const OwnDistance<In> own_distance(centers);

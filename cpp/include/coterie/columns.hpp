@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "coterie/direct.hpp"
@@ -24,6 +25,17 @@ struct ColumnStats {
           mean(n_cols),
           sq_dev(n_cols) {}
 
+    // Those of some columns side by side.
+    ColumnStats columns(std::int64_t begin, std::int64_t count) const {
+        ColumnStats some(count);
+        some.n_rows = n_rows;
+        std::copy_n(min.begin() + begin, count, some.min.begin());
+        std::copy_n(max.begin() + begin, count, some.max.begin());
+        std::copy_n(mean.begin() + begin, count, some.mean.begin());
+        std::copy_n(sq_dev.begin() + begin, count, some.sq_dev.begin());
+        return some;
+    }
+
     // Chan, Golub and LeVeque (1983): the moments of two parts together.
     void merge(const ColumnStats& other) {
         if (other.n_rows == 0) return;
@@ -41,55 +53,116 @@ struct ColumnStats {
     }
 };
 
-// NaN and infinity show as a non-finite mean.
-template <class In>
-ColumnStats column_stats(Matrix<const In> rows, const Crew& crew) {
-    const std::int64_t d = rows.n_cols;
-    // At most 64 partial results, whatever n is, so that wide data need little memory.
-    const std::int64_t size = std::max<std::int64_t>(256, (rows.n_rows + 63) / 64);
-    const std::int64_t n_chunks = (rows.n_rows + size - 1) / size;
-    std::vector<ColumnStats> parts(n_chunks, ColumnStats(d));
-    crew.run(n_chunks, [&](std::int64_t chunk, int) {
+namespace detail {
+
+// The stats of some rows in the making: sums of deviations from the first of them.
+struct RunningStats {
+    ColumnStats stats;
+    std::vector<double> first, sum, sq;
+
+    template <class In>
+    RunningStats(const In* x, std::int64_t n_cols)
+        : stats(n_cols), first(x, x + n_cols), sum(n_cols), sq(n_cols) {}
+
+    // Some columns stay in registers while all rows go by, so these should be few.
+    template <class In>
+    void look_at(const In* x, std::int64_t n_rows) {
         constexpr int lanes = Simd<double>::lanes;
-        ColumnStats& part = parts[chunk];
-        const std::int64_t begin = chunk * size, end = std::min(rows.n_rows, begin + size);
-        std::vector<In> buffer(d);
-        std::vector<double> first(d), sum(d), sq(d);
-        for (std::int64_t t = 0; t < d; ++t) first[t] = static_cast<double>(rows.at(begin, t));
-        for (std::int64_t i = begin; i < end; ++i) {
-            const In* x = contiguous_row(rows, i, buffer.data());
-            std::int64_t t = 0;
-            for (; t + lanes <= d; t += lanes) {
-                const Vec<double> v = load_as_double(x + t);
-                store(part.min.data() + t, vec_min(v, load(part.min.data() + t)));
-                store(part.max.data() + t, vec_max(v, load(part.max.data() + t)));
-                const Vec<double> dev = v - load(first.data() + t);
-                store(sum.data() + t, load(sum.data() + t) + dev);
-                store(sq.data() + t, load(sq.data() + t) + rounded(dev * dev));
+        const auto d = static_cast<std::int64_t>(first.size());
+        std::int64_t t = 0;
+        for (; t + lanes <= d; t += lanes) {
+            const Vec<double> start = load(first.data() + t);
+            Vec<double> min = load(stats.min.data() + t), max = load(stats.max.data() + t);
+            Vec<double> total = load(sum.data() + t), total_sq = load(sq.data() + t);
+            for (std::int64_t i = 0; i < n_rows; ++i) {
+                const Vec<double> v = load_as_double(x + i * d + t);
+                min = vec_min(v, min);
+                max = vec_max(v, max);
+                const Vec<double> dev = v - start;
+                total += dev;
+                total_sq += rounded(dev * dev);
             }
-            for (; t < d; ++t) {
-                const double v = static_cast<double>(x[t]);
-                part.min[t] = v < part.min[t] ? v : part.min[t];
-                part.max[t] = v > part.max[t] ? v : part.max[t];
+            store(stats.min.data() + t, min);
+            store(stats.max.data() + t, max);
+            store(sum.data() + t, total);
+            store(sq.data() + t, total_sq);
+        }
+        for (; t < d; ++t)
+            for (std::int64_t i = 0; i < n_rows; ++i) {
+                const double v = static_cast<double>(x[i * d + t]);
+                stats.min[t] = v < stats.min[t] ? v : stats.min[t];
+                stats.max[t] = v > stats.max[t] ? v : stats.max[t];
                 const double dev = v - first[t];
                 sum[t] += dev;
                 sq[t] += rounded(dev * dev);
             }
+        stats.n_rows += n_rows;
+    }
+
+    ColumnStats finish() && {
+        const auto n = static_cast<double>(stats.n_rows);
+        for (std::size_t t = 0; t < first.size(); ++t) {
+            stats.mean[t] = first[t] + sum[t] / n;
+            stats.sq_dev[t] = std::max(0.0, sq[t] - rounded(sum[t] * (sum[t] / n)));
         }
-        const double n = static_cast<double>(end - begin);
-        for (std::int64_t t = 0; t < d; ++t) {
-            part.mean[t] = first[t] + sum[t] / n;
-            part.sq_dev[t] = std::max(0.0, sq[t] - rounded(sum[t] * (sum[t] / n)));
-        }
-        part.n_rows = end - begin;
+        return std::move(stats);
+    }
+};
+
+template <class In>
+ColumnStats stats_of_range(Matrix<const In> rows, std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t n_together = 32;
+    const std::int64_t d = rows.n_cols;
+    const bool together = rows.col_stride == 1 && rows.row_stride == d;
+    std::vector<In> copy(together ? 0 : n_together * d);
+    std::optional<RunningStats> running;
+    for (std::int64_t i = begin; i < end; i += n_together) {
+        const std::int64_t n = std::min(n_together, end - i);
+        const In* x = together ? rows.row(i) : copy.data();
+        for (std::int64_t r = 0; r < n && !together; ++r)
+            for (std::int64_t t = 0; t < d; ++t) copy[r * d + t] = rows.at(i + r, t);
+        if (!running) running.emplace(x, d);
+        running->look_at(x, n);
+    }
+    return std::move(*running).finish();
+}
+
+// Merge the stats of parts that depend on the size alone.
+template <class In>
+ColumnStats stats_of_parts(Matrix<const In> rows, const Crew& crew) {
+    // At most 64 partial results, whatever n is, so that wide data need little memory.
+    const std::int64_t size = std::max<std::int64_t>(256, (rows.n_rows + 63) / 64);
+    const std::int64_t n_chunks = (rows.n_rows + size - 1) / size;
+    std::vector<ColumnStats> parts(n_chunks, ColumnStats(0));
+    crew.run(n_chunks, [&](std::int64_t chunk, int) {
+        parts[chunk] =
+            stats_of_range(rows, chunk * size, std::min(rows.n_rows, (chunk + 1) * size));
     });
-    ColumnStats total(d);
+    ColumnStats total(rows.n_cols);
     for (const ColumnStats& part : parts) {
         if (total.n_rows == 0)
             total = part;
         else
             total.merge(part);
     }
+    return total;
+}
+
+}  // namespace detail
+
+// NaN and infinity show as a non-finite mean.
+template <class In>
+ColumnStats column_stats(Matrix<const In> rows, const Crew& crew) {
+    // Rows too narrow for vectors: eight of them side by side are one row of a wider matrix.
+    const std::int64_t d = rows.n_cols, n_wide = d < 8 ? rows.n_rows / 8 : 0;
+    if (n_wide == 0 || rows.col_stride != 1 || rows.row_stride != d)
+        return detail::stats_of_parts(rows, crew);
+    const ColumnStats wide =
+        detail::stats_of_parts(Matrix<const In>{rows.data, n_wide, 8 * d, 8 * d, 1}, crew);
+    ColumnStats total = wide.columns(0, d);
+    for (std::int64_t i = 1; i < 8; ++i) total.merge(wide.columns(i * d, d));
+    if (8 * n_wide < rows.n_rows)
+        total.merge(detail::stats_of_range(rows, 8 * n_wide, rows.n_rows));
     return total;
 }
 

@@ -61,6 +61,18 @@ inline double direct_sq_dist(const In* x, const double* center, std::int64_t n_c
            ((strand[1] + strand[5]) + (strand[3] + strand[7]));
 }
 
+// The same bits for rows of a fixed number of columns, at most four: no strand has two.
+template <int n_cols, class In>
+inline double direct_sq_dist(const In* x, const double* center, double scale) {
+    static_assert(n_cols <= 4);
+    double strand[4] = {};
+    for (int t = 0; t < n_cols; ++t) {
+        const double diff = static_cast<double>(x[t]) * scale - center[t] * scale;
+        strand[t] = rounded(diff * diff);
+    }
+    return (strand[0] + strand[2]) + (strand[1] + strand[3]);
+}
+
 // All centres, transposed so that centres sit in lanes.
 class DirectCenters {
 public:

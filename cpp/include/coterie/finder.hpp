@@ -1,12 +1,15 @@
-// Certified nearest centres: the fused kernel's answer where rounding cannot have changed it, the
-// same kernel in float64 where it might have, and the direct form where even that is too close.
+// Certified nearest centres: the fused kernel's answer where rounding cannot have changed it, first
+// in 16-bit integers (where that settles most rows), then in float32, then in float64, and the
+// direct form where even that is too close.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "coterie/coarse.hpp"
 #include "coterie/direct.hpp"
 #include "coterie/nearest.hpp"
 
@@ -53,11 +56,19 @@ public:
           n_cols(n_cols),
           n_groups(n_groups),
           values(centers),
-          fast(centers, n_cols, frame, order, n_centers) {}
+          fast(centers, n_cols, frame, order, n_centers),
+          order_(order) {}
 
     PanelRange group(std::int64_t g) const {
         return {fast.n_panels() * g / n_groups, fast.n_panels() * (g + 1) / n_groups};
     }
+
+    // The coarse tier comes first once it is made, for rows no longer than `reach`.
+    void make_coarse(float reach) {
+        coarse_.emplace(values, n_cols, frame, order_, n_centers, fast.max_norm(), reach);
+    }
+    void drop_coarse() { coarse_.reset(); }
+    const CoarseCenters* coarse() const { return coarse_ ? &*coarse_ : nullptr; }
 
     const Panels<double>& wide() {
         std::call_once(wide_once_,
@@ -77,6 +88,8 @@ public:
     const Panels<float> fast;
 
 private:
+    const std::int32_t* order_;
+    std::optional<CoarseCenters> coarse_;
     std::once_flag wide_once_, direct_once_;
     Panels<double> wide_;
     DirectCenters direct_;
@@ -102,32 +115,16 @@ public:
         start_afresh();
         for (std::int64_t first = 0; first < count; first += width) {
             const int here = static_cast<int>(std::min<std::int64_t>(width, count - first));
-            const std::int64_t* ids = row_ids + first;
-            if (skip_fast()) {
-                doubtful_.insert(doubtful_.end(), ids, ids + here);
-            } else {
-                scan_tile(ids, here, wanted(ids, here));
-                // Whole tiles at a time, so that the square roots are vectors.
-                alignas(64) float upper[width], lower[width];
-                for (int r = 0; r < width; ++r) {
-                    upper[r] = detail::dist_at_most(fast_.best[r] + sq_norms_[r], error_[r]);
-                    lower[r] = detail::dist_at_least(fast_.second[r] + sq_norms_[r], error_[r]);
-                }
-                for (int r = 0; r < here; ++r) {
-                    if (certain(r))
-                        visit(ids[r], Sighting{fast_.label[r], upper[r], lower[r], r});
-                    else
-                        doubt(ids[r]);
-                }
-            }
-            if (doubtful_.size() >= 256) settle(visit);
+            look(row_ids + first, here, centers_.coarse(), wanted, visit);
+            if (unsure_.size() >= 256) look_closer(wanted, visit);
         }
+        look_closer(wanted, visit);
         settle(visit);
     }
 
     template <class Visit>
     void find(const std::int64_t* row_ids, std::int64_t count, const Visit& visit) {
-        find(row_ids, count, [](const std::int64_t*, int) { return nullptr; }, visit);
+        find(row_ids, count, all_panels, visit);
     }
 
     // change(row, label) for each row of [begin, end) whose nearest centre is not labels[row].
@@ -138,14 +135,20 @@ public:
         const auto visit = [&](std::int64_t i, const Sighting& seen) {
             if (seen.label != labels[i]) change(i, seen.label);
         };
+        const CoarseCenters* coarse = centers_.coarse();
         std::int64_t ids[width];
         for (std::int64_t first = begin; first < end; first += width) {
             const int here = static_cast<int>(std::min<std::int64_t>(width, end - first));
             for (int r = 0; r < width; ++r) ids[r] = first + r;
-            if (skip_fast()) {
+            if (!coarse && skip_fast()) {
                 doubtful_.insert(doubtful_.end(), ids, ids + here);
             } else {
-                scan_tile(ids, here, nullptr);
+                if (here == width && is_narrow<1>())
+                    scan_narrow_rows<1>(first);
+                else if (here == width && is_narrow<2>())
+                    scan_narrow_rows<2>(first);
+                else
+                    scan_tile(ids, here, nullptr, coarse);
                 // Late in a fit most tiles stay as they are: see that in a few vector operations.
                 int n_restless = 0;
                 if (here == width)
@@ -154,14 +157,39 @@ public:
                 if (here == width && n_restless == 0) continue;
                 for (int r = 0; r < here; ++r) {
                     if (!certain(r))
-                        doubt(ids[r]);
+                        put_aside(ids[r], coarse);
                     else if (fast_.label[r] != labels[ids[r]])
                         change(ids[r], fast_.label[r]);
                 }
             }
+            if (unsure_.size() >= 256) look_closer(all_panels, visit);
             if (doubtful_.size() >= 256) settle(visit);
         }
+        look_closer(all_panels, visit);
         settle(visit);
+    }
+
+    // The length of the longest of these rows, in the frame.
+    float max_norm(const std::int64_t* row_ids, std::int64_t count) {
+        float longest = 0;
+        for (std::int64_t first = 0; first < count; first += width) {
+            const int here = static_cast<int>(std::min<std::int64_t>(width, count - first));
+            load_tile<In, float>(rows_, centers_.frame, row_ids + first, here, fast_tile_.data(),
+                                 sq_norms_);
+            for (const float sq_norm : sq_norms_) longest = std::max(longest, std::sqrt(sq_norm));
+        }
+        return longest;
+    }
+
+    // How many of these rows the coarse tier leaves to the others.
+    std::int64_t n_unsure(const std::int64_t* row_ids, std::int64_t count) {
+        std::int64_t n = 0;
+        for (std::int64_t first = 0; first < count; first += width) {
+            const int here = static_cast<int>(std::min<std::int64_t>(width, count - first));
+            scan_tile(row_ids + first, here, nullptr, centers_.coarse());
+            for (int r = 0; r < here; ++r) n += !certain(r);
+        }
+        return n;
     }
 
     // Whether any panel of group g was looked at for the row just visited (of lane >= 0).
@@ -187,9 +215,46 @@ private:
 
     // Written so that a NaN or infinity is not certain.
     bool certain(int r) const { return gap_[r] > 0; }
-    void doubt(std::int64_t row_id) {
-        doubtful_.push_back(row_id);
-        ++n_doubtful_;
+    void put_aside(std::int64_t row_id, const CoarseCenters* coarse) {
+        (coarse ? unsure_ : doubtful_).push_back(row_id);
+        n_doubtful_ += !coarse;
+    }
+
+    static const std::uint64_t* all_panels(const std::int64_t*, int) { return nullptr; }
+
+    // Visit the rows of a tile that are certain, put the others aside for the next tier.
+    template <class Wanted, class Visit>
+    void look(const std::int64_t* ids, int count, const CoarseCenters* coarse, const Wanted& wanted,
+              const Visit& visit) {
+        if (!coarse && skip_fast()) {
+            doubtful_.insert(doubtful_.end(), ids, ids + count);
+        } else {
+            scan_tile(ids, count, wanted(ids, count), coarse);
+            // Whole tiles at a time, so that the square roots are vectors.
+            alignas(64) float upper[width], lower[width];
+            for (int r = 0; r < width; ++r) {
+                upper[r] = detail::dist_at_most(fast_.best[r] + sq_norms_[r], error_[r]);
+                lower[r] = detail::dist_at_least(fast_.second[r] + sq_norms_[r], error_[r]);
+            }
+            for (int r = 0; r < count; ++r) {
+                if (certain(r))
+                    visit(ids[r], Sighting{fast_.label[r], upper[r], lower[r], r});
+                else
+                    put_aside(ids[r], coarse);
+            }
+        }
+        if (doubtful_.size() >= 256) settle(visit);
+    }
+
+    // The rows that the coarse tier left.
+    template <class Wanted, class Visit>
+    void look_closer(const Wanted& wanted, const Visit& visit) {
+        const auto n = static_cast<std::int64_t>(unsure_.size());
+        for (std::int64_t first = 0; first < n; first += width) {
+            const int here = static_cast<int>(std::min<std::int64_t>(width, n - first));
+            look(unsure_.data() + first, here, nullptr, wanted, visit);
+        }
+        unsure_.clear();
     }
 
     static bool any_wanted(PanelRange range, const std::uint64_t* wanted) {
@@ -199,27 +264,76 @@ private:
         return false;
     }
 
-    void scan_tile(const std::int64_t* row_ids, int count, const std::uint64_t* wanted) {
+    void scan_tile(const std::int64_t* row_ids, int count, const std::uint64_t* wanted,
+                   const CoarseCenters* coarse) {
         load_tile<In, float>(rows_, centers_.frame, row_ids, count, fast_tile_.data(), sq_norms_);
-        fast_.clear();
+        if (coarse) {
+            coarse_tile_.resize(coarse->n_pairs() * width);
+            coarse->round_tile(fast_tile_.data(), coarse_tile_.data());
+        }
         if (centers_.n_groups == 1) {
             looked_at_[0] = true;
-            scan(fast_tile_.data(), centers_.fast, {0, centers_.fast.n_panels()}, wanted, fast_);
+            scan_range({0, centers_.fast.n_panels()}, wanted, coarse, fast_);
         } else {
+            fast_.clear();
             for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
                 const PanelRange range = centers_.group(g);
                 looked_at_[g] = any_wanted(range, wanted);
                 if (!looked_at_[g]) continue;
-                groups_[g].clear();
-                scan(fast_tile_.data(), centers_.fast, range, wanted, groups_[g]);
+                scan_range(range, wanted, coarse, groups_[g]);
                 fast_.merge(groups_[g]);
             }
         }
-        n_tried_ += count;
+        weigh_up(count, coarse);
+    }
+
+    // Whether rows are so narrow, and lie so, that a tile of them need not be stored.
+    template <int n_cols>
+    bool is_narrow() const {
+        return std::is_same_v<In, float> && rows_.n_cols == n_cols && rows_.col_stride == 1 &&
+               rows_.row_stride == n_cols && centers_.n_groups == 1 && !centers_.coarse();
+    }
+
+    // As scan_tile for all panels and as many rows as a tile has, from `first` on.
+    template <int n_cols>
+    void scan_narrow_rows(std::int64_t first) {
+        if constexpr (std::is_same_v<In, float>) {
+            constexpr int lanes = Simd<float>::lanes;
+            fast_.clear();
+            for (int half = 0; half < 2; ++half) {
+                Vec<float> x[n_cols], sq_norm = {};
+                detail::load_narrow<n_cols>(rows_.row(first + half * lanes), centers_.frame, x);
+                for (int t = 0; t < n_cols; ++t) sq_norm += x[t] * x[t];
+                store(sq_norms_ + half * lanes, sq_norm);
+                detail::scan_narrow<float, n_cols>(x, half, centers_.fast,
+                                                   {0, centers_.fast.n_panels()}, nullptr, fast_);
+            }
+            weigh_up(width, nullptr);
+        }
+    }
+
+    // How far a tile's two nearest are apart, beside what rounding can have done.
+    void weigh_up(int count, const CoarseCenters* coarse) {
+        n_tried_ += coarse ? 0 : count;
         const float max_norm = centers_.fast.max_norm();
         for (int r = 0; r < width; ++r) {
-            error_[r] = margin(rows_.n_cols, std::sqrt(sq_norms_[r]), max_norm);
-            gap_[r] = fast_.second[r] - fast_.best[r] - error_[r];
+            norms_[r] = std::sqrt(sq_norms_[r]);
+            error_[r] = margin(rows_.n_cols, norms_[r], max_norm);
+        }
+        if (coarse)
+            for (int r = 0; r < width; ++r) error_[r] += coarse->error(norms_[r]);
+        for (int r = 0; r < width; ++r) gap_[r] = fast_.second[r] - fast_.best[r] - error_[r];
+    }
+
+    void scan_range(PanelRange range, const std::uint64_t* wanted, const CoarseCenters* coarse,
+                    Nearest<float>& nearest) {
+        if (coarse) {
+            coarse_.clear();
+            scan(coarse_tile_.data(), coarse->panels(), range, wanted, coarse_);
+            coarse->widen(coarse_, nearest);
+        } else {
+            nearest.clear();
+            scan(fast_tile_.data(), centers_.fast, range, wanted, nearest);
         }
     }
 
@@ -271,19 +385,38 @@ private:
 
     Centers<In>& centers_;
     Matrix<const In> rows_;
+    AlignedVector<std::int32_t> coarse_tile_;
     AlignedVector<float> fast_tile_;
     AlignedVector<double> wide_tile_;
     std::vector<In> row_;
-    std::vector<std::int64_t> doubtful_;
+    std::vector<std::int64_t> unsure_, doubtful_;
     alignas(64) float sq_norms_[tile_rows<float>];
     alignas(64) double wide_sq_norms_[tile_rows<double>];
+    alignas(64) float norms_[tile_rows<float>];
     alignas(64) float error_[tile_rows<float>];
     alignas(64) float gap_[tile_rows<float>];
     std::vector<Nearest<float>> groups_;
     std::vector<char> looked_at_;
+    Nearest<std::int32_t> coarse_;
     Nearest<float> fast_;
     Nearest<double> wide_;
     std::int64_t n_tried_ = 0, n_doubtful_ = 0, n_settled_ = 0, n_direct_ = 0;
 };
+
+// Have a pass over all rows look coarsely first, if that is quick and settles most rows: judged on
+// some evenly spaced ones.
+template <class In>
+void consider_coarse(Centers<In>& centers, Matrix<const In> rows) {
+    constexpr std::int64_t n_judged = 128;
+    const bool worth_rounding = centers.n_centers >= 32 && rows.n_cols >= 8;
+    if (!quick_pairs || !worth_rounding || rows.n_rows < 32 * n_judged ||
+        rows.n_cols > CoarseCenters::max_cols)
+        return;
+    std::int64_t ids[n_judged];
+    for (std::int64_t s = 0; s < n_judged; ++s) ids[s] = rows.n_rows * s / n_judged;
+    Finder<In> finder(centers, rows);
+    centers.make_coarse(1.25f * finder.max_norm(ids, n_judged));
+    if (finder.n_unsure(ids, n_judged) > n_judged / 4) centers.drop_coarse();
+}
 
 }  // namespace coterie

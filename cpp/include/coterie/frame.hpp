@@ -20,6 +20,12 @@ struct Frame {
     const In* shift;  // one number a column, in scaled units
 };
 
+// A coordinate of a centre, given in original units.
+template <class In>
+inline double in_frame(double value, const Frame<In>& frame, std::int64_t col) {
+    return value * static_cast<double>(frame.scale) - static_cast<double>(frame.shift[col]);
+}
+
 // Two computed values of |c|^2 - 2 x.c further apart than this are in the right order.
 //
 // With u the unit roundoff, the accumulation of d products onto |c|^2 errs by at most
@@ -157,6 +163,28 @@ inline void load_narrow_tile(const Real* __restrict x, const Frame<Real>& frame,
 
 }  // namespace detail
 
+namespace detail {
+
+// A vector of rows of one or two columns, side by side in memory, in the frame.
+template <int n_cols, class Real>
+inline void load_narrow(const Real* x, const Frame<Real>& frame, Vec<Real> v[n_cols]) {
+    static_assert(n_cols <= 2);
+    constexpr int lanes = Simd<Real>::lanes;
+    if constexpr (n_cols == 1) {
+        v[0] = load(x);
+    } else {
+        IntVec<Real> even, odd;
+        for (int i = 0; i < lanes; ++i) even[i] = 2 * i, odd[i] = 2 * i + 1;
+        const Vec<Real> a = load(x), b = load(x + lanes);
+        v[0] = __builtin_shuffle(a, b, even);
+        v[1] = __builtin_shuffle(a, b, odd);
+    }
+    for (int t = 0; t < n_cols; ++t)
+        v[t] = v[t] * broadcast(frame.scale) - broadcast(frame.shift[t]);
+}
+
+}  // namespace detail
+
 // Fill tile[col][lane] with rows row_ids[0..count) in the frame and sq_norms[lane] with |x'|^2.
 // Lanes past `count` repeat the last row, so nothing below needs to know.
 template <class In, class Real>
@@ -166,8 +194,10 @@ void load_tile(Matrix<const In> rows, const Frame<In>& frame, const std::int64_t
     constexpr int lanes = Simd<Real>::lanes;
     const std::int64_t d = rows.n_cols;
     // Ids may come in any order (a bounded pass sorts them by cluster): each must be looked at.
-    bool adjacent = count == width;
-    for (int r = 1; r < width && adjacent; ++r) adjacent = row_ids[r] == row_ids[0] + r;
+    std::int64_t apart = count - width;
+    if (count == width)
+        for (int r = 1; r < width; ++r) apart |= row_ids[r] - row_ids[0] - r;
+    const bool adjacent = apart == 0;
     if constexpr (std::is_same_v<In, Real>) {
         if (adjacent && rows.col_stride == 1 && rows.row_stride == d && d <= 3) {
             const In* x = rows.row(row_ids[0]);

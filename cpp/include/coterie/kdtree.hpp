@@ -55,9 +55,8 @@ public:
         for (std::int64_t t = 0; t < n_cols_; ++t)
             out[t] = packed.data[t * packed.stride + (position - leaf.begin)];
     }
-    // [low, high] of a node other than the root.
     void read_box(std::int32_t node, double* low, double* high) const {
-        const In* box = boxes_of(node - (node - 1) % 2) + (node - 1) % 2;
+        const In* box = box_of(node);
         for (std::int64_t t = 0; t < n_cols_; ++t, box += 4) low[t] = box[0], high[t] = box[2];
     }
 
@@ -65,11 +64,13 @@ public:
     template <class Sum>
     Pair nearest_of(const Sum& sum, const double* query, std::int32_t child) const {
         typename Sum::template State<Pair> state;
-        const In* box = boxes_of(child);
-        for (std::int64_t t = 0; t < n_cols_; ++t, box += 4) {
-            const Pair q{query[t], query[t]};
-            sum.add(state, t, larger(larger(pair(box) - q, q - pair(box + 2)), Pair{}), Pair{});
-        }
+        with_columns(n_cols_, [&](auto d) {
+            const In* box = boxes_of(child);
+            for (std::int64_t t = 0; t < d; ++t, box += 4) {
+                const Pair q{query[t], query[t]};
+                sum.add(state, t, larger(larger(pair(box) - q, q - pair(box + 2)), Pair{}), Pair{});
+            }
+        });
         return sum.value(state);
     }
 
@@ -78,23 +79,50 @@ public:
     Pair nearest_of(const Sum& sum, const double* low, const double* high,
                     std::int32_t child) const {
         typename Sum::template State<Pair> state;
-        const In* box = boxes_of(child);
-        for (std::int64_t t = 0; t < n_cols_; ++t, box += 4) {
-            const Pair l{low[t], low[t]}, h{high[t], high[t]};
-            sum.add(state, t, larger(larger(pair(box) - h, l - pair(box + 2)), Pair{}), Pair{});
-        }
+        with_columns(n_cols_, [&](auto d) {
+            const In* box = boxes_of(child);
+            for (std::int64_t t = 0; t < d; ++t, box += 4) {
+                const Pair l{low[t], low[t]}, h{high[t], high[t]};
+                sum.add(state, t, larger(larger(pair(box) - h, l - pair(box + 2)), Pair{}), Pair{});
+            }
+        });
         return sum.value(state);
+    }
+
+    // The same from each of a leaf's points to one box; `out` has room for packed_slack more.
+    template <class Sum>
+    void nearest_of(const Sum& sum, Packed<In> points, std::int32_t node, double* out) const {
+        constexpr int lanes = Simd<double>::lanes;
+        with_columns(n_cols_, [&](auto d) {
+            for (std::int64_t i = 0; i < points.count; i += 2 * lanes) {
+                typename Sum::template State<Vec<double>> state[2];
+                const In* box = box_of(node);
+                const In* column = points.data + i;
+                for (std::int64_t t = 0; t < d; ++t, box += 4, column += points.stride) {
+                    const Vec<double> low = broadcast(static_cast<double>(box[0]));
+                    const Vec<double> high = broadcast(static_cast<double>(box[2]));
+                    for (int v = 0; v < 2; ++v) {
+                        const Vec<double> x = load_as_double(column + v * lanes);
+                        const Vec<double> zero{};
+                        sum.add(state[v], t, vec_max(vec_max(low - x, x - high), zero), zero);
+                    }
+                }
+                for (int v = 0; v < 2; ++v) store(out + i + v * lanes, sum.value(state[v]));
+            }
+        });
     }
 
     // At least the reduced distances from a point to any point of the two boxes.
     template <class Sum>
     Pair farthest_of(const Sum& sum, const double* query, std::int32_t child) const {
         typename Sum::template State<Pair> state;
-        const In* box = boxes_of(child);
-        for (std::int64_t t = 0; t < n_cols_; ++t, box += 4) {
-            const Pair q{query[t], query[t]};
-            sum.add(state, t, larger(pair(box + 2) - q, q - pair(box)), Pair{});
-        }
+        with_columns(n_cols_, [&](auto d) {
+            const In* box = boxes_of(child);
+            for (std::int64_t t = 0; t < d; ++t, box += 4) {
+                const Pair q{query[t], query[t]};
+                sum.add(state, t, larger(pair(box + 2) - q, q - pair(box)), Pair{});
+            }
+        });
         return sum.value(state);
     }
 
@@ -152,13 +180,26 @@ public:
 private:
     static constexpr std::int64_t n_subtrees = 64;  // that are grown on their own
 
+    // Nodes 0, 1 + 2, 3 + 4, ... share a place for boxes; the root is alone in its.
     struct Branch {
         std::vector<Node> nodes;
-        std::vector<In> boxes;  // four numbers a column for every two siblings
+        std::vector<In> boxes;  // low, low, high, high a column for every two siblings
     };
 
+    Branch start_branch(const Node& root) const {
+        Branch branch{{{root.begin, root.end, 0}}, std::vector<In>(4 * n_cols_)};
+        write_box(root.begin, root.end, branch.boxes.data());
+        return branch;
+    }
+    const In* box_in(const Branch& branch, std::size_t node) const {
+        return branch.boxes.data() + (node + 1) / 2 * 4 * n_cols_ + (node > 0 && node % 2 == 0);
+    }
+
+    const In* box_of(std::int32_t node) const {
+        return boxes_of(node) + (node > 0 && node % 2 == 0);
+    }
     const In* boxes_of(std::int32_t child) const {
-        return boxes_.data() + static_cast<std::int64_t>(child / 2) * 4 * n_cols_;
+        return boxes_.data() + static_cast<std::int64_t>((child + 1) / 2) * 4 * n_cols_;
     }
     static Pair pair(const In* two) {
         return Pair{static_cast<double>(two[0]), static_cast<double>(two[1])};
@@ -177,16 +218,16 @@ private:
 
     // The top level by level, then the subtrees each on its own.
     void grow(const Crew& crew) {
-        Branch top;
-        top.nodes.push_back({0, static_cast<std::int32_t>(n_rows()), 0});
+        Branch top = start_branch({0, static_cast<std::int32_t>(n_rows()), 0});
         std::vector<std::int32_t> level{0};
         while (!level.empty() && static_cast<std::int64_t>(level.size()) < n_subtrees)
             level = split_level(top, level, crew);
         std::vector<Branch> branches(level.size());
         crew.run(static_cast<std::int64_t>(level.size()), [&](std::int64_t i, int) {
-            branches[i].nodes.push_back(top.nodes[level[i]]);
+            branches[i] = start_branch(top.nodes[level[i]]);
             for (std::size_t node = 0; node < branches[i].nodes.size(); ++node) {
-                const std::int32_t middle = split(branches[i].nodes[node]);
+                const std::int32_t middle =
+                    split(branches[i].nodes[node], box_in(branches[i], node));
                 if (middle >= 0) add_children(branches[i], node, middle);
             }
         });
@@ -198,8 +239,9 @@ private:
     std::vector<std::int32_t> split_level(Branch& top, const std::vector<std::int32_t>& level,
                                           const Crew& crew) {
         std::vector<std::int32_t> middles(level.size()), next;
-        crew.run(static_cast<std::int64_t>(level.size()),
-                 [&](std::int64_t i, int) { middles[i] = split(top.nodes[level[i]]); });
+        crew.run(static_cast<std::int64_t>(level.size()), [&](std::int64_t i, int) {
+            middles[i] = split(top.nodes[level[i]], box_in(top, level[i]));
+        });
         for (std::size_t i = 0; i < level.size(); ++i) {
             if (middles[i] < 0) continue;
             add_children(top, level[i], middles[i]);
@@ -227,26 +269,23 @@ private:
             nodes_.push_back(branch.nodes[i]);
             if (nodes_.back().child) nodes_.back().child += shift;
         }
-        boxes_.insert(boxes_.end(), branch.boxes.begin(), branch.boxes.end());
+        boxes_.insert(boxes_.end(), branch.boxes.begin() + 4 * n_cols_, branch.boxes.end());
     }
 
     void write_box(std::int32_t begin, std::int32_t end, In* box) const {
-        std::vector<In> low(row(begin), row(begin) + n_cols_), high = low;
-        for (std::int32_t i = begin + 1; i < end; ++i) {
-            const In* x = row(i);
-            for (std::int64_t t = 0; t < n_cols_; ++t) {
-                low[t] = x[t] < low[t] ? x[t] : low[t];
-                high[t] = x[t] > high[t] ? x[t] : high[t];
-            }
-        }
-        for (std::int64_t t = 0; t < n_cols_; ++t) box[4 * t] = low[t], box[4 * t + 2] = high[t];
+        for (std::int64_t t = 0; t < n_cols_; ++t) box[4 * t] = box[4 * t + 2] = row(begin)[t];
+        with_columns(n_cols_, [&](auto d) {
+            for (const In* x = row(begin); x != row(end); x += d)
+                for (std::int64_t t = 0; t < d; ++t) {
+                    box[4 * t] = x[t] < box[4 * t] ? x[t] : box[4 * t];
+                    box[4 * t + 2] = x[t] > box[4 * t + 2] ? x[t] : box[4 * t + 2];
+                }
+        });
     }
 
     // Part the points of a node at about the median of its widest column; -1 for a leaf.
-    std::int32_t split(const Node& node) {
+    std::int32_t split(const Node& node, const In* box) {
         if (node.size() <= leaf_size_) return -1;
-        std::vector<In> box(4 * n_cols_);
-        write_box(node.begin, node.end, box.data());
         std::int64_t widest = 0;
         const auto width = [&](std::int64_t t) { return box[4 * t + 2] / 2 - box[4 * t] / 2; };
         for (std::int64_t t = 1; t < n_cols_; ++t)
@@ -259,8 +298,8 @@ private:
     }
 
     In about_median(const Node& node, std::int64_t column) const {
-        In sample[255];
-        const std::int32_t n = std::min(node.size(), 255);
+        In sample[63];
+        const std::int32_t n = std::min(node.size(), 63);
         for (std::int32_t i = 0; i < n; ++i)
             sample[i] = row(node.begin + static_cast<std::int64_t>(i) * node.size() / n)[column];
         std::nth_element(sample, sample + n / 2, sample + n);

@@ -88,6 +88,7 @@ struct AssignWork {
 template <class In>
 std::int64_t assign_and_sum(Weighted<In> data, Centers<In>& centers, std::int32_t* labels,
                             const SumsOut& out, const Crew& crew) {
+    consider_coarse(centers, data.rows);
     const Chunks chunks(data.rows.n_rows, centers.n_centers * centers.n_cols);
     PerThread<AssignWork<In>> works(crew.n_threads);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
@@ -109,6 +110,7 @@ std::int64_t assign_and_sum(Weighted<In> data, Centers<In>& centers, std::int32_
 // Label every row with its nearest centre; nothing else.
 template <class In>
 void assign(Matrix<const In> rows, Centers<In>& centers, std::int32_t* labels, const Crew& crew) {
+    consider_coarse(centers, rows);
     const Chunks chunks(rows.n_rows, centers.n_centers * centers.n_cols);
     PerThread<Finder<In>> works(crew.n_threads);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
@@ -128,16 +130,30 @@ double sum_sq_dists(Weighted<In> data, const double* centers, const std::int32_t
     const Chunks chunks(data.rows.n_rows, data.rows.n_cols);
     std::vector<double> parts(chunks.count());
     const std::int64_t d = data.rows.n_cols;
-    crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+    const auto add_up = [&](std::int64_t chunk, const auto& sq_dist_of) {
         std::vector<In> buffer(d);
         double sum = 0;
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
             const In* x = contiguous_row(data.rows, i, buffer.data());
-            const double sq_dist = direct_sq_dist(x, centers + labels[i] * d, d, scale);
+            const double sq_dist = sq_dist_of(x, centers + labels[i] * d);
             if (sq_dists) sq_dists[i] = sq_dist;
             sum += data.weights ? rounded(data.weights[i] * sq_dist) : sq_dist;
         }
         parts[chunk] = sum;
+    };
+    const auto narrow = [&]<int n_cols>(std::int64_t chunk) {
+        add_up(chunk, [&](const In* x, const double* center) {
+            return direct_sq_dist<n_cols>(x, center, scale);
+        });
+    };
+    crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+        if (d == 1) return narrow.template operator()<1>(chunk);
+        if (d == 2) return narrow.template operator()<2>(chunk);
+        if (d == 3) return narrow.template operator()<3>(chunk);
+        if (d == 4) return narrow.template operator()<4>(chunk);
+        add_up(chunk, [&](const In* x, const double* center) {
+            return direct_sq_dist(x, center, d, scale);
+        });
     });
     double total = 0;
     for (const double part : parts) total += part;

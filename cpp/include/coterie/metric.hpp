@@ -12,6 +12,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 
 #include "coterie/direct.hpp"
 #include "coterie/simd.hpp"
@@ -273,6 +274,19 @@ decltype(auto) with_sum(const Metric& metric, std::int64_t n_cols, const Body& b
     }
 }
 
+// Call body(n_cols), with two and three columns as constants to unroll for.
+template <class Body>
+inline decltype(auto) with_columns(std::int64_t n_cols, const Body& body) {
+    switch (n_cols) {
+        case 2:
+            return body(std::integral_constant<std::int64_t, 2>{});
+        case 3:
+            return body(std::integral_constant<std::int64_t, 3>{});
+        default:
+            return body(n_cols);
+    }
+}
+
 // Points side by side for the lanes: column t of all, then column t + 1. Reading a vector may
 // reach past the last point, so a buffer of packed points ends with `packed_slack` spare values.
 inline constexpr int packed_slack = 4 * Simd<double>::lanes;
@@ -288,9 +302,9 @@ struct Packed {
 
 namespace detail {
 
-template <int n_vecs, class Sum, class In>
-inline void reduced_strip(const Sum& sum, const double* query, Packed<In> points,
-                          std::int64_t n_cols, double* out) {
+template <int n_vecs, class Sum, class In, class Columns>
+inline void reduced_strip(const Sum& sum, const double* query, Packed<In> points, Columns n_cols,
+                          double* out) {
     constexpr int lanes = Simd<double>::lanes;
     typename Sum::template State<Vec<double>> state[n_vecs];
     const In* column = points.data;
@@ -309,11 +323,13 @@ template <class Sum, class In>
 inline void reduced_to(const Sum& sum, const double* query, Packed<In> points, std::int64_t n_cols,
                        double* out) {
     constexpr int lanes = Simd<double>::lanes;
-    std::int64_t i = 0;
-    for (; i + 2 * lanes < points.count; i += 4 * lanes)
-        detail::reduced_strip<4>(sum, query, points.from(i), n_cols, out + i);
-    for (; i < points.count; i += lanes)
-        detail::reduced_strip<1>(sum, query, points.from(i), n_cols, out + i);
+    with_columns(n_cols, [&](auto d) {
+        std::int64_t i = 0;
+        for (; i + 2 * lanes < points.count; i += 4 * lanes)
+            detail::reduced_strip<4>(sum, query, points.from(i), d, out + i);
+        for (; i < points.count; i += lanes)
+            detail::reduced_strip<1>(sum, query, points.from(i), d, out + i);
+    });
 }
 
 }  // namespace coterie

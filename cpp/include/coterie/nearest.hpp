@@ -25,35 +25,44 @@ public:
     template <class In>
     Panels(const double* centers, std::int64_t n_cols, const Frame<In>& frame,
            const std::int32_t* ids, std::int64_t n_ids)
-        : n_cols_(n_cols), n_centers_(n_ids) {
-        const std::int64_t n_panels = (n_ids + max_panel - 1) / max_panel;
-        data_.resize(n_ids * (n_cols + 2));
-        std::vector<double> c(n_cols);
+        : Panels(n_cols, ids, n_ids) {
         double max_sq = 0;
-        std::int64_t first = 0;
-        Real* to = data_.data();
+        each_slot([&](std::int64_t id, Real* to, int size) {
+            double sq_norm = 0;
+            for (std::int64_t t = 0; t < n_cols; ++t) {
+                const double c = in_frame(centers[id * n_cols + t], frame, t);
+                sq_norm += c * c;
+                to[(2 + t) * size] = static_cast<Real>(-2 * c);
+            }
+            max_sq = std::max(max_sq, sq_norm);
+            to[0] = static_cast<Real>(sq_norm);
+        });
+        max_norm_ = static_cast<Real>(std::sqrt(max_sq) * (1 + 1e-6));
+    }
+
+    // Room for these centres; each_slot is to be used to fill in their numbers.
+    Panels(std::int64_t n_cols, const std::int32_t* ids, std::int64_t n_ids)
+        : data_(n_ids * (n_cols + 2)), n_cols_(n_cols), n_centers_(n_ids) {
+        const std::int64_t n_panels = (n_ids + max_panel - 1) / max_panel;
         for (std::int64_t panel = 0; panel < n_panels; ++panel) {
+            const std::int64_t first = n_ids * panel / n_panels;
             const std::int64_t last = n_ids * (panel + 1) / n_panels;
             const int size = static_cast<int>(last - first);
             sizes_.push_back(size);
-            starts_.push_back(to - data_.data());
-            for (int p = 0; p < size; ++p) {
-                const std::int64_t id = ids ? ids[first + p] : first + p;
-                double sq_norm = 0;
-                for (std::int64_t t = 0; t < n_cols; ++t) {
-                    c[t] = centers[id * n_cols + t] * static_cast<double>(frame.scale) -
-                           static_cast<double>(frame.shift[t]);
-                    sq_norm += c[t] * c[t];
-                    to[2 * size + t * size + p] = static_cast<Real>(-2 * c[t]);
-                }
-                max_sq = std::max(max_sq, sq_norm);
-                to[p] = static_cast<Real>(sq_norm);
-                to[size + p] = std::bit_cast<Real>(static_cast<typename Simd<Real>::Int>(id));
-            }
-            to += size * (n_cols + 2);
-            first = last;
+            starts_.push_back(first * (n_cols + 2));
+            Real* to = data_.data() + starts_.back() + size;
+            for (int p = 0; p < size; ++p)
+                to[p] = std::bit_cast<Real>(static_cast<typename Simd<Real>::Int>(
+                    ids ? ids[first + p] : static_cast<std::int32_t>(first + p)));
         }
-        max_norm_ = static_cast<Real>(std::sqrt(max_sq) * (1 + 1e-6));
+    }
+
+    // write(id, to, size) for every centre: |c|^2 goes to to[0], -2c to to[(2 + t) * size].
+    template <class Write>
+    void each_slot(const Write& write) {
+        for (std::int64_t i = 0; i < n_panels(); ++i)
+            for (int p = 0; p < sizes_[i]; ++p)
+                write(id(i, p), data_.data() + starts_[i] + p, sizes_[i]);
     }
 
     std::int64_t n_cols() const { return n_cols_; }
@@ -68,12 +77,14 @@ public:
     template <class Visit>
     void each_id(const Visit& visit) const {
         for (std::int64_t i = 0; i < n_panels(); ++i)
-            for (int p = 0; p < sizes_[i]; ++p)
-                visit(i, static_cast<std::int64_t>(
-                             std::bit_cast<typename Simd<Real>::Int>(panel(i)[sizes_[i] + p])));
+            for (int p = 0; p < sizes_[i]; ++p) visit(i, id(i, p));
     }
 
 private:
+    std::int64_t id(std::int64_t i, int p) const {
+        return std::bit_cast<typename Simd<Real>::Int>(panel(i)[sizes_[i] + p]);
+    }
+
     std::vector<Real> data_;  // per panel: |c|^2 [size], ids [size], -2c [n_cols][size]
     std::vector<int> sizes_;
     std::vector<std::int64_t> starts_;
@@ -130,8 +141,8 @@ __attribute__((always_inline)) inline void scan_panel(const Real* tile, const Re
 #pragma GCC unroll 12
         for (int p = 0; p < size; ++p) {
             const Vec<Real> c = broadcast(coefs[p]);
-            acc[p][0] += c * x0;
-            acc[p][1] += c * x1;
+            acc[p][0] = multiply_add(acc[p][0], c, x0);
+            acc[p][1] = multiply_add(acc[p][1], c, x1);
         }
         tile += 2 * lanes;
         coefs += size;
@@ -168,32 +179,40 @@ __attribute__((always_inline)) inline void scan_panel_of(int n, const Real* tile
 
 // Rows of very few columns stay in registers while all centres go by; so do their two nearest.
 template <class Real, int n_cols>
+__attribute__((always_inline)) inline void scan_narrow(const Vec<Real>* x, int half,
+                                                       const Panels<Real>& panels, PanelRange range,
+                                                       const std::uint64_t* wanted,
+                                                       Nearest<Real>& nearest) {
+    constexpr int lanes = Simd<Real>::lanes;
+    Vec<Real> best = load(nearest.best + half * lanes);
+    Vec<Real> second = load(nearest.second + half * lanes);
+    auto label = load(reinterpret_cast<const Real*>(nearest.label) + half * lanes);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+        if (wanted && !(wanted[i / 64] >> (i % 64) & 1)) continue;
+        const int size = panels.size(i);
+        const Real* panel = panels.panel(i);
+        for (int p = 0; p < size; ++p) {
+            Vec<Real> value = broadcast(panel[p]);
+#pragma GCC unroll 4
+            for (int t = 0; t < n_cols; ++t)
+                value = multiply_add(value, broadcast(panel[(2 + t) * size + p]), x[t]);
+            second = vec_min(second, vec_max(best, value));
+            label = value < best ? broadcast(panel[size + p]) : label;
+            best = vec_min(best, value);
+        }
+    }
+    store(nearest.best + half * lanes, best);
+    store(nearest.second + half * lanes, second);
+    store(reinterpret_cast<Real*>(nearest.label) + half * lanes, label);
+}
+
+template <class Real, int n_cols>
 void scan_narrow(const Real* tile, const Panels<Real>& panels, PanelRange range,
                  const std::uint64_t* wanted, Nearest<Real>& nearest) {
-    constexpr int lanes = Simd<Real>::lanes;
     for (int half = 0; half < 2; ++half) {
         Vec<Real> x[n_cols];
-        for (int t = 0; t < n_cols; ++t) x[t] = load(tile + (2 * t + half) * lanes);
-        Vec<Real> best = load(nearest.best + half * lanes);
-        Vec<Real> second = load(nearest.second + half * lanes);
-        auto label = load(reinterpret_cast<const Real*>(nearest.label) + half * lanes);
-        for (std::int64_t i = range.begin; i < range.end; ++i) {
-            if (wanted && !(wanted[i / 64] >> (i % 64) & 1)) continue;
-            const int size = panels.size(i);
-            const Real* panel = panels.panel(i);
-            for (int p = 0; p < size; ++p) {
-                Vec<Real> value = broadcast(panel[p]);
-#pragma GCC unroll 4
-                for (int t = 0; t < n_cols; ++t)
-                    value += broadcast(panel[(2 + t) * size + p]) * x[t];
-                second = vec_min(second, vec_max(best, value));
-                label = value < best ? broadcast(panel[size + p]) : label;
-                best = vec_min(best, value);
-            }
-        }
-        store(nearest.best + half * lanes, best);
-        store(nearest.second + half * lanes, second);
-        store(reinterpret_cast<Real*>(nearest.label) + half * lanes, label);
+        for (int t = 0; t < n_cols; ++t) x[t] = load(tile + (2 * t + half) * Simd<Real>::lanes);
+        scan_narrow<Real, n_cols>(x, half, panels, range, wanted, nearest);
     }
 }
 
@@ -223,7 +242,10 @@ void scan(const Real* tile, const Panels<Real>& panels, PanelRange range,
         case 4:
             return detail::scan_narrow<Real, 4>(tile, panels, range, wanted, nearest);
         case 8:
-            return detail::scan_panels<Real, 8>(tile, panels, range, wanted, nearest);
+            // Unrolled integers would be added in another order, for which registers are too few.
+            if constexpr (std::is_floating_point_v<Real>)
+                return detail::scan_panels<Real, 8>(tile, panels, range, wanted, nearest);
+            [[fallthrough]];
         default:
             return detail::scan_panels<Real, 0>(tile, panels, range, wanted, nearest);
     }

@@ -1,20 +1,17 @@
 // Seeding: how far every row is from its nearest seed so far, kept up to date as seeds are added.
-//
-// Distances are the direct form in float64. A row is looked at only where neither the triangle
-// inequality nor a distance in the rows' own precision proves that the new seed is no nearer; both
-// proofs allow for rounding, so skipping never changes a bit of the result.
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
+#include <cstring>
+#include <optional>
 #include <vector>
 
 #include "coterie/direct.hpp"
 #include "coterie/lloyd.hpp"
+#include "coterie/newcomers.hpp"
 #include "coterie/pool.hpp"
+#include "coterie/sketch.hpp"
 
 namespace coterie {
 
@@ -22,12 +19,6 @@ namespace coterie {
 inline Chunks seeding_chunks(std::int64_t n_rows, std::int64_t n_cols) {
     return Chunks(n_rows, std::max<std::int64_t>(2048, 8 * n_cols));
 }
-
-// Seeds as row-major doubles in original units.
-struct Seeds {
-    const double* values;
-    std::int64_t count;
-};
 
 // What is known of every row; distances are squared and times scale^2.
 struct Cover {
@@ -37,103 +28,6 @@ struct Cover {
 };
 
 namespace detail {
-
-// Bit i is set where lane i of a comparison held.
-template <class Mask>
-inline std::uint32_t lane_bits(Mask mask) {
-    constexpr int lanes = sizeof(mask) / sizeof(mask[0]);
-#if defined(__AVX512F__)
-    if constexpr (lanes == 16) return _mm512_movepi32_mask((__m512i)mask);
-    if constexpr (lanes == 8) return _mm512_movepi64_mask((__m512i)mask);
-#elif defined(__AVX__)
-    if constexpr (lanes == 8) return _mm256_movemask_ps((__m256)mask);
-    if constexpr (lanes == 4) return _mm256_movemask_pd((__m256d)mask);
-#elif defined(__SSE2__)
-    if constexpr (lanes == 4) return _mm_movemask_ps((__m128)mask);
-    if constexpr (lanes == 2) return _mm_movemask_pd((__m128d)mask);
-#endif
-    std::uint32_t bits = 0;
-    for (int i = 0; i < lanes; ++i) bits |= static_cast<std::uint32_t>(mask[i] != 0) << i;
-    return bits;
-}
-
-// From each half of a pair: the even (odd = 0) or odd (odd = 1) units of `a`, then those of `b`,
-// where a unit is `unit` lanes and the halves lie within `piece` lanes.
-template <class Real, int piece, int unit>
-inline Vec<Real> pick(Vec<Real> a, Vec<Real> b, int odd) {
-    constexpr int lanes = Simd<Real>::lanes, half = piece / unit / 2;
-    IntVec<Real> from;
-    for (int i = 0; i < lanes; ++i) {
-        const int in_piece = i % piece, to = in_piece / unit;
-        from[i] = (to < half ? 0 : lanes) + i / piece * piece + (to % half * 2 + odd) * unit +
-                  in_piece % unit;
-    }
-    return __builtin_shuffle(a, b, from);
-}
-
-// Lane i of the result is the sum of all lanes of v[i]: neighbours within 16 bytes are added
-// first, then the 16-byte pieces.
-template <class Real, int n = Simd<Real>::lanes, int width = 1>
-inline Vec<Real> lane_sums(Vec<Real>* v) {
-    constexpr int lanes = Simd<Real>::lanes, in_16_bytes = 16 / sizeof(Real);
-    constexpr int piece = width < in_16_bytes ? in_16_bytes : lanes;
-    constexpr int unit = width < in_16_bytes ? 1 : in_16_bytes;
-    if constexpr (n > 1) {
-#pragma GCC unroll 8
-        for (int i = 0; i < n / 2; ++i)
-            v[i] = pick<Real, piece, unit>(v[2 * i], v[2 * i + 1], 0) +
-                   pick<Real, piece, unit>(v[2 * i], v[2 * i + 1], 1);
-        return lane_sums<Real, n / 2, 2 * width>(v);
-    } else {
-        return v[0];
-    }
-}
-
-// Squared distances of `lanes` rows to one seed, in the rows' own precision; the seed is scaled,
-// the rows get scaled here. Each is off by a factor of at most 1 +- (d + 4) units of roundoff,
-// since the difference of two rows is rounded once.
-template <class Real>
-inline Vec<Real> quick_sq_dists(const Real* const* row, std::int64_t col_stride, const Real* seed,
-                                std::int64_t n_cols, Real scale) {
-    constexpr int lanes = Simd<Real>::lanes;
-    const Vec<Real> scales = broadcast(scale);
-    Vec<Real> sums[lanes] = {};
-    std::int64_t t = 0;
-    if (col_stride == 1)
-        for (; t + lanes <= n_cols; t += lanes) {
-            const Vec<Real> c = load(seed + t);
-#pragma GCC unroll 16
-            for (int r = 0; r < lanes; ++r) {
-                const Vec<Real> diff = load(row[r] + t) * scales - c;
-                sums[r] += diff * diff;
-            }
-        }
-    Vec<Real> rest = {};
-    for (; t < n_cols; ++t) {
-        Vec<Real> x = {};
-#pragma GCC unroll 16
-        for (int r = 0; r < lanes; ++r) x[r] = row[r][t * col_stride];
-        const Vec<Real> diff = x * scales - broadcast(seed[t]);
-        rest += diff * diff;
-    }
-    return lane_sums<Real>(sums) + rest;
-}
-
-// A row within this squared distance of seed j is no nearer to any newcomer: with D the distance
-// from seed j to the newcomers, a row within D / 2 of j is at least D / 2 from each of them. What
-// is taken off pays for the rounding of the three squared distances involved.
-inline std::vector<double> safe_sq_radii(Seeds seeds, Seeds newcomers, std::int64_t n_cols,
-                                         double scale, const Crew& crew) {
-    std::vector<double> radii(seeds.count);
-    const DirectCenters direct(newcomers.values, newcomers.count, n_cols, scale);
-    const double quarter = 0.25 * (1 - 1e-15 * static_cast<double>(n_cols + 4));
-    const Chunks chunks(seeds.count, newcomers.count * n_cols * 16);
-    crew.run(chunks.count(), [&](std::int64_t chunk, int) {
-        for (std::int64_t j = chunks.begin(chunk); j < chunks.end(chunk); ++j)
-            radii[j] = quarter * direct.nearest(seeds.values + j * n_cols).best - 1e-300;
-    });
-    return radii;
-}
 
 // Weighted sum of `closest` over a chunk, in eight interleaved sums whatever the vector width is.
 inline double chunk_total(const double* closest, const double* weights, std::int64_t begin,
@@ -153,98 +47,22 @@ inline double chunk_total(const double* closest, const double* weights, std::int
     return total;
 }
 
+// visit(i) for each byte that shares a bit with `bit`; most do not, so eight are asked at once.
+template <class Visit>
+inline void each_with_bit(const std::uint8_t* bytes, std::int64_t begin, std::int64_t end,
+                          std::uint8_t bit, const Visit& visit) {
+    const std::uint64_t bits = 0x0101010101010101u * bit;
+    for (; begin < end; begin += 8) {
+        const auto size = std::min<std::int64_t>(8, end - begin);
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, bytes + begin, size);
+        if (!(eight & bits)) continue;
+        for (std::int64_t i = begin; i < begin + size; ++i)
+            if (bytes[i] & bit) visit(i);
+    }
+}
+
 }  // namespace detail
-
-// Newcomers measured against the rows: finds the rows that are nearer to one than to any seed.
-// Newcomers are rows themselves, so they lose nothing when they return to the rows' type.
-template <class In>
-class Newcomers {
-public:
-    Newcomers(Matrix<const In> rows, double scale, Seeds seeds, Seeds newcomers, const Crew& crew)
-        : rows_(rows),
-          scale_(scale),
-          newcomers_(newcomers),
-          radii_(detail::safe_sq_radii(seeds, newcomers, rows.n_cols, scale, crew)) {
-        for (std::int64_t t = 0; t < newcomers.count * rows.n_cols; ++t)
-            scaled_.push_back(static_cast<In>(newcomers.values[t] * scale));
-    }
-
-    // visit(row, newcomer, sq_dist) wherever sq_dist < closest[row]: a newcomer's rows in order,
-    // and a row's newcomers in order. The visitor may lower closest[row].
-    template <class Visit>
-    void each_nearer(std::int64_t begin, std::int64_t end, const double* closest,
-                     const std::int32_t* nearest, const Visit& visit) const {
-        std::vector<In> buffer(rows_.n_cols);
-        std::uint8_t survives[screened];
-        std::int32_t survivors[screened];
-        for (; begin < end; begin += screened) {
-            const auto size =
-                static_cast<std::int32_t>(std::min<std::int64_t>(screened, end - begin));
-            for (std::int32_t i = 0; i < size; ++i)
-                survives[i] = closest[begin + i] > radii_[nearest[begin + i]];
-            std::int32_t count = 0;
-            for (std::int32_t i = 0; i < size; ++i) {
-                survivors[count] = i;
-                count += survives[i];
-            }
-            for (std::int32_t first = 0; first < count; first += lanes) {
-                for (std::int32_t r = first + ahead; r < std::min(count, first + ahead + lanes);
-                     ++r)
-                    prefetch(rows_.row(begin + survivors[r]));
-                each_nearer_of(begin, survivors + first, std::min(lanes, count - first), closest,
-                               buffer.data(), visit);
-            }
-        }
-    }
-
-private:
-    static constexpr int lanes = Simd<In>::lanes;
-    static constexpr std::int32_t screened = 512;  // rows at a time
-    static constexpr std::int32_t ahead = 32;      // rows between a prefetch and its use
-
-    // Surviving rows lie scattered, where the processor does not foresee the next one; once begun,
-    // a long row is read in order.
-    void prefetch(const In* row) const {
-        const auto n_bytes = std::min<std::int64_t>(256, rows_.n_cols * sizeof(In));
-        for (std::int64_t at = 0; at < n_bytes; at += 64)
-            __builtin_prefetch(reinterpret_cast<const char*>(row) + at);
-    }
-
-    template <class Visit>
-    void each_nearer_of(std::int64_t begin, const std::int32_t* survivors, int count,
-                        const double* closest, In* buffer, const Visit& visit) const {
-        const std::int64_t d = rows_.n_cols;
-        // A quick distance of at least this is certainly no nearer: the factor pays for the
-        // rounding of both distances, the smallest normal number for what underflows.
-        constexpr double unit = std::numeric_limits<In>::epsilon();
-        const double inflate = 1 + 2 * unit * static_cast<double>(d + 8);
-        const In* row[lanes];
-        Vec<In> threshold = {};
-        for (int r = 0; r < lanes; ++r) {
-            const std::int64_t i = begin + survivors[std::min(r, count - 1)];
-            row[r] = rows_.row(i);
-            threshold[r] = static_cast<In>(closest[i] * inflate) + std::numeric_limits<In>::min();
-        }
-        const std::uint32_t present = (1u << count) - 1;
-        for (std::int64_t j = 0; j < newcomers_.count; ++j) {
-            const Vec<In> quick = detail::quick_sq_dists(row, rows_.col_stride, &scaled_[j * d], d,
-                                                         static_cast<In>(scale_));
-            for (auto bits = detail::lane_bits(quick < threshold) & present; bits;
-                 bits &= bits - 1) {
-                const std::int64_t i = begin + survivors[std::countr_zero(bits)];
-                const double sq_dist = direct_sq_dist(contiguous_row(rows_, i, buffer),
-                                                      newcomers_.values + j * d, d, scale_);
-                if (sq_dist < closest[i]) visit(i, j, sq_dist);
-            }
-        }
-    }
-
-    Matrix<const In> rows_;
-    double scale_;
-    Seeds newcomers_;
-    std::vector<double> radii_;
-    std::vector<In> scaled_;
-};
 
 // Let seeds[n_old..] join: rows nearer to one of them than to any seed before go over to it.
 // Before the first seed, closest is infinite and nearest 0.
@@ -273,25 +91,31 @@ inline std::uint8_t hint_of(std::int64_t candidate) {
     return static_cast<std::uint8_t>(1u << (candidate % 8));
 }
 
-// By how much each candidate would lower the potential, and hints for adding one of them.
+// By how much each candidate would lower the potential, and hints for adding one of them. A sketch
+// of the rows, if there is one, only makes it faster.
 template <class In>
-void measure_gains(Weighted<In> data, double scale, Seeds seeds, Seeds candidates,
-                   const double* closest, const std::int32_t* nearest, std::uint8_t* hints,
-                   double* gains, const Crew& crew) {
+void measure_gains(Weighted<In> data, double scale, std::optional<Sketch> sketch, Seeds seeds,
+                   Seeds candidates, const double* closest, const std::int32_t* nearest,
+                   std::uint8_t* hints, double* gains, const Crew& crew) {
     const Chunks chunks = seeding_chunks(data.rows.n_rows, data.rows.n_cols);
     const Newcomers<In> newcomers(data.rows, scale, seeds, candidates, crew);
+    std::optional<SketchedPoints> sketched;
+    if (sketch)
+        sketched.emplace(candidates.values, candidates.count, data.rows.n_cols, scale, *sketch);
     std::vector<double> parts(chunks.count() * candidates.count);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
         double* part = parts.data() + chunk * candidates.count;
         std::fill(hints + begin, hints + end, std::uint8_t{0});
-        newcomers.each_nearer(begin, end, closest, nearest,
-                              [&](std::int64_t i, std::int64_t candidate, double sq_dist) {
-                                  const double gain = closest[i] - sq_dist;
-                                  part[candidate] +=
-                                      data.weights ? rounded(data.weights[i] * gain) : gain;
-                                  hints[i] |= hint_of(candidate);
-                              });
+        const auto count = [&](std::int64_t i, std::int64_t candidate, double sq_dist) {
+            const double gain = closest[i] - sq_dist;
+            part[candidate] += data.weights ? rounded(data.weights[i] * gain) : gain;
+            hints[i] |= hint_of(candidate);
+        };
+        if (sketched)
+            newcomers.each_nearer(*sketched, begin, end, closest, nearest, count);
+        else
+            newcomers.each_nearer(begin, end, closest, nearest, count);
     });
     std::fill(gains, gains + candidates.count, 0.0);
     for (std::int64_t chunk = 0; chunk < chunks.count(); ++chunk)
@@ -308,18 +132,16 @@ void add_measured_seed(Weighted<In> data, double scale, Seeds seeds, std::int64_
     const double* seed = seeds.values + (seeds.count - 1) * d;
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
-        std::vector<In> buffer(d);
+        Shortlist<In> shortlist(data.rows, scale, seed);
         bool changed = false;
-        for (std::int64_t i = begin; i < end; ++i) {
-            if (!(hints[i] & hint_of(candidate))) continue;
-            const double sq_dist =
-                direct_sq_dist(contiguous_row(data.rows, i, buffer.data()), seed, d, scale);
-            if (sq_dist < cover.closest[i]) {
-                cover.closest[i] = sq_dist;
-                cover.nearest[i] = static_cast<std::int32_t>(seeds.count - 1);
-                changed = true;
-            }
-        }
+        const auto go_over = [&](std::int64_t i, std::int64_t, double sq_dist) {
+            cover.closest[i] = sq_dist;
+            cover.nearest[i] = static_cast<std::int32_t>(seeds.count - 1);
+            changed = true;
+        };
+        detail::each_with_bit(hints, begin, end, hint_of(candidate),
+                              [&](std::int64_t i) { shortlist.add(i, 0, cover.closest, go_over); });
+        shortlist.work_off(cover.closest, go_over);
         if (changed)
             cover.totals[chunk] = detail::chunk_total(cover.closest, data.weights, begin, end);
     });

@@ -62,6 +62,15 @@ struct Simd<double> {
     static constexpr int lanes = vector_bytes / 8;
 };
 
+// Two columns of 16 bits each: the numbers of the coarse kernel.
+template <>
+struct Simd<std::int32_t> {
+    using Int = std::int32_t;
+    typedef std::int32_t Vec __attribute__((vector_size(vector_bytes)));
+    typedef std::int32_t IntVec __attribute__((vector_size(vector_bytes)));
+    static constexpr int lanes = vector_bytes / 4;
+};
+
 template <class Real>
 using Vec = typename Simd<Real>::Vec;
 template <class Real>
@@ -83,12 +92,21 @@ inline void store(Real* to, Vec<Real> v) {
 #if defined(__AVX512F__)
 inline Vec<float> broadcast(float value) { return (Vec<float>)_mm512_set1_ps(value); }
 inline Vec<double> broadcast(double value) { return (Vec<double>)_mm512_set1_pd(value); }
+inline Vec<std::int32_t> broadcast(std::int32_t value) {
+    return (Vec<std::int32_t>)_mm512_set1_epi32(value);
+}
 #elif defined(__AVX__)
 inline Vec<float> broadcast(float value) { return (Vec<float>)_mm256_set1_ps(value); }
 inline Vec<double> broadcast(double value) { return (Vec<double>)_mm256_set1_pd(value); }
+inline Vec<std::int32_t> broadcast(std::int32_t value) {
+    return (Vec<std::int32_t>)_mm256_set1_epi32(value);
+}
 #else
 inline Vec<float> broadcast(float value) { return Vec<float>{value, value, value, value}; }
 inline Vec<double> broadcast(double value) { return Vec<double>{value, value}; }
+inline Vec<std::int32_t> broadcast(std::int32_t value) {
+    return Vec<std::int32_t>{value, value, value, value};
+}
 #endif
 
 #if defined(__AVX512F__)
@@ -124,6 +142,45 @@ inline Vec<double> vec_min(Vec<double> a, Vec<double> b) { return a < b ? a : b;
 inline Vec<double> vec_max(Vec<double> a, Vec<double> b) { return a > b ? a : b; }
 #endif
 
+inline Vec<float> vec_sqrt(Vec<float> v) {
+#if defined(__AVX512F__)
+    return (Vec<float>)_mm512_sqrt_ps((__m512)v);
+#elif defined(__AVX__)
+    return (Vec<float>)_mm256_sqrt_ps((__m256)v);
+#else
+    for (int i = 0; i < Simd<float>::lanes; ++i) v[i] = __builtin_sqrtf(v[i]);
+    return v;
+#endif
+}
+
+inline Vec<std::int32_t> vec_min(Vec<std::int32_t> a, Vec<std::int32_t> b) { return a < b ? a : b; }
+inline Vec<std::int32_t> vec_max(Vec<std::int32_t> a, Vec<std::int32_t> b) { return a > b ? a : b; }
+
+// sum + a * b; of integers, the products of both halves are added.
+inline Vec<float> multiply_add(Vec<float> sum, Vec<float> a, Vec<float> b) { return sum + a * b; }
+inline Vec<double> multiply_add(Vec<double> sum, Vec<double> a, Vec<double> b) {
+    return sum + a * b;
+}
+inline Vec<std::int32_t> multiply_add(Vec<std::int32_t> sum, Vec<std::int32_t> a,
+                                      Vec<std::int32_t> b) {
+#if defined(__AVX512BW__)
+    return sum + (Vec<std::int32_t>)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return sum + (Vec<std::int32_t>)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSE4_1__)
+    return sum + (Vec<std::int32_t>)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#else
+    return sum + ((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16);
+#endif
+}
+
+// Whether that takes one instruction for twice as many products as with floats.
+#if defined(__SSE4_1__)
+inline constexpr bool quick_pairs = true;
+#else
+inline constexpr bool quick_pairs = false;
+#endif
+
 // base[index] in every lane.
 inline Vec<float> gather(const float* base, IntVec<float> index) {
 #if defined(__AVX512F__)
@@ -135,6 +192,42 @@ inline Vec<float> gather(const float* base, IntVec<float> index) {
     for (int i = 0; i < Simd<float>::lanes; ++i) v[i] = base[index[i]];
     return v;
 #endif
+}
+
+// sum plus, in each 32-bit lane, the four products of the bytes of a and b, all of them below 128.
+inline IntVec<float> add_byte_products(IntVec<float> sum, IntVec<float> a, IntVec<float> b) {
+#if defined(__AVX512BW__)
+    const __m512i pairs = _mm512_maddubs_epi16((__m512i)a, (__m512i)b);
+    return sum + (IntVec<float>)_mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
+#elif defined(__AVX2__)
+    const __m256i pairs = _mm256_maddubs_epi16((__m256i)a, (__m256i)b);
+    return sum + (IntVec<float>)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+#elif defined(__SSSE3__)
+    const __m128i pairs = _mm_maddubs_epi16((__m128i)a, (__m128i)b);
+    return sum + (IntVec<float>)_mm_madd_epi16(pairs, _mm_set1_epi16(1));
+#else
+    for (int byte = 0; byte < 32; byte += 8) sum += (a >> byte & 127) * (b >> byte & 127);
+    return sum;
+#endif
+}
+
+// Bit i is set where lane i of a comparison held.
+template <class Mask>
+inline std::uint32_t lane_bits(Mask mask) {
+    constexpr int lanes = sizeof(mask) / sizeof(mask[0]);
+#if defined(__AVX512F__)
+    if constexpr (lanes == 16) return _mm512_movepi32_mask((__m512i)mask);
+    if constexpr (lanes == 8) return _mm512_movepi64_mask((__m512i)mask);
+#elif defined(__AVX__)
+    if constexpr (lanes == 8) return _mm256_movemask_ps((__m256)mask);
+    if constexpr (lanes == 4) return _mm256_movemask_pd((__m256d)mask);
+#elif defined(__SSE2__)
+    if constexpr (lanes == 4) return _mm_movemask_ps((__m128)mask);
+    if constexpr (lanes == 2) return _mm_movemask_pd((__m128d)mask);
+#endif
+    std::uint32_t bits = 0;
+    for (int i = 0; i < lanes; ++i) bits |= static_cast<std::uint32_t>(mask[i] != 0) << i;
+    return bits;
 }
 
 // The value as rounded to its own type: keeps the compiler from contracting the

@@ -50,17 +50,10 @@ public:
     void add(const In* x, std::int32_t label, std::int64_t sign) {
         weights_[label] += sign * as_int(grid_.weight_step_inverse);
         if (grid_.limbs > 1) return add_limbs(x, 1.0, label, sign);
-        const std::int64_t d = n_cols_;  // local: the sums could alias the member
-        std::int64_t* __restrict sum = values_.data() + label * d;
-        const double* inverse = grid_.step_inverse;
-        const double* origin = grid_.origin;
-        // x * inverse is exact, so contracting it changes nothing; subtracting the origin before
-        // the magic number is added keeps offsets of any size out of the integer part.
-        if (sign > 0) {
-            for (std::int64_t t = 0; t < d; ++t) sum[t] += as_int(x[t] * inverse[t] - origin[t]);
-        } else {
-            for (std::int64_t t = 0; t < d; ++t) sum[t] -= as_int(x[t] * inverse[t] - origin[t]);
-        }
+        if (n_cols_ == 1) return add_values<1>(x, label, sign);
+        if (n_cols_ == 2) return add_values<2>(x, label, sign);
+        if (n_cols_ == 3) return add_values<3>(x, label, sign);
+        add_values<0>(x, label, sign);
     }
 
     template <class In>
@@ -91,6 +84,22 @@ public:
     }
 
 private:
+    template <int fixed_cols, class In>
+    void add_values(const In* x, std::int32_t label, std::int64_t sign) {
+        // Local: the sums could alias the member.
+        const std::int64_t d = fixed_cols ? fixed_cols : n_cols_;
+        std::int64_t* __restrict sum = values_.data() + label * d;
+        const double* inverse = grid_.step_inverse;
+        const double* origin = grid_.origin;
+        // x * inverse is exact, so contracting it changes nothing; subtracting the origin before
+        // the magic number is added keeps offsets of any size out of the integer part.
+        if (sign > 0) {
+            for (std::int64_t t = 0; t < d; ++t) sum[t] += as_int(x[t] * inverse[t] - origin[t]);
+        } else {
+            for (std::int64_t t = 0; t < d; ++t) sum[t] -= as_int(x[t] * inverse[t] - origin[t]);
+        }
+    }
+
     // Rounded products in memory, so that no ISA contracts them with the addition that follows.
     template <class In>
     __attribute__((noinline)) void weigh(const In* x, double weight) {

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[Any]  # float32 or float64, the same throughout a call
 Indices: TypeAlias = NDArray[Any]  # int32 or int64, the same throughout a call
 Doubles: TypeAlias = NDArray[np.float64]
+# Name, p of Minkowski's, ranges and weights of the columns for Gower's.
+Metric: TypeAlias = tuple[str, float, Doubles | None, Doubles | None]
 
 isa: str
 vector_bytes: int
@@ -54,6 +56,13 @@ def all_dists_csr(
     centers: Doubles,
     scale: float,
     dists: Floats,
+    n_threads: int,
+) -> None: ...
+def all_lengths(
+    queries: Floats,
+    rows: Floats,
+    metric: Metric,
+    lengths: Doubles,
     n_threads: int,
 ) -> None: ...
 def assign(
@@ -135,6 +144,16 @@ def column_stats_csr(
     out: Doubles,
     n_threads: int,
 ) -> int: ...
+def count_within(
+    rows: Floats,
+    queries: Floats | None,
+    radius: float,
+    metric: Metric,
+    by_tree: bool,
+    weights: Doubles | None,
+    counts: Doubles,
+    n_threads: int,
+) -> None: ...
 def dbscan_dense(
     rows: Floats,
     weights: Doubles | None,
@@ -197,6 +216,79 @@ def draw_rows(
     targets: Doubles,
     row_ids: NDArray[np.int64],
 ) -> None: ...
+def gaussian_pass(
+    rows: Floats,
+    weights: Doubles | None,
+    log_weights: Doubles,
+    means: Doubles,
+    factors: Doubles,
+    log_norms: Doubles,
+    background: float,
+    row_log_prob: Doubles | None,
+    resp: Doubles | None,
+    labels: NDArray[np.int32] | None,
+    counts: Doubles | None,
+    first: Doubles | None,
+    second: Doubles | None,
+    n_threads: int,
+) -> tuple[float, float]: ...
+def linear_pass(
+    rows: Floats,
+    weights: Doubles | None,
+    offsets: Doubles,
+    slopes: Doubles,
+    row_log_prob: Doubles | None,
+    resp: Doubles | None,
+    labels: NDArray[np.int32] | None,
+    counts: Doubles | None,
+    first: Doubles | None,
+    n_threads: int,
+) -> tuple[float, float]: ...
+def linear_pass_csr(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    n_cols: int,
+    weights: Doubles | None,
+    offsets: Doubles,
+    slopes: Doubles,
+    row_log_prob: Doubles | None,
+    resp: Doubles | None,
+    labels: NDArray[np.int32] | None,
+    counts: Doubles | None,
+    first: Doubles | None,
+    n_threads: int,
+) -> tuple[float, float]: ...
+def knn(
+    rows: Floats,
+    queries: Floats | None,
+    metric: Metric,
+    by_tree: bool,
+    lengths: Doubles,
+    row_ids: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def kth_lengths(
+    rows: Floats,
+    queries: Floats | None,
+    k: int,
+    metric: Metric,
+    by_tree: bool,
+    kth: Doubles,
+    mean: Doubles | None,
+    n_threads: int,
+) -> None: ...
+def list_within(
+    rows: Floats,
+    queries: Floats | None,
+    radius: float,
+    metric: Metric,
+    by_tree: bool,
+    starts: NDArray[np.int64],
+    row_ids: NDArray[np.int64],
+    lengths: Doubles,
+    n_threads: int,
+) -> None: ...
 def label_by_core(
     core_rows: Floats,
     core_labels: NDArray[np.int64],
@@ -210,6 +302,7 @@ def measure_gains(
     rows: Floats,
     weights: Doubles | None,
     scale: float,
+    sketch: tuple[NDArray[np.uint8], Doubles, float, float] | None,
     seeds: Doubles,
     candidates: Doubles,
     closest: Doubles,
@@ -255,6 +348,28 @@ def n_seeding_chunks(
     n_rows: int,
     n_cols: int,
 ) -> int: ...
+def spanning_tree(
+    rows: Floats,
+    metric: Metric,
+    by_tree: bool,
+    cores: Doubles | None,
+    heads: NDArray[np.int32],
+    tails: NDArray[np.int32],
+    lengths: Doubles,
+    n_threads: int,
+) -> None: ...
+def n_sketch_bytes(
+    n_rows: int,
+    n_cols: int,
+) -> int: ...
+def sketch_rows(
+    rows: Floats,
+    scale: float,
+    low: Doubles,
+    per_unit: float,
+    bytes: NDArray[np.uint8],
+    n_threads: int,
+) -> float: ...
 def sum_sq_dists(
     rows: Floats,
     weights: Doubles | None,

@@ -17,6 +17,7 @@ from coterie.cli._outputs import refuse_overwriting, staged, write_labels
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from coterie.cli._methods import Found
     from coterie.cli._scaling import Scaling
     from coterie.data.tables import Table
 
@@ -28,7 +29,7 @@ def fit(
     n_clusters: Annotated[
         int | None, typer.Option("-k", "--clusters", help="Number of clusters.", min=1)
     ] = None,
-    method: Annotated[str, typer.Option(help="How to cluster: kmeans.")] = "kmeans",
+    method: Annotated[str, typer.Option(help="How to cluster: kmeans or gaussian.")] = "kmeans",
     columns: Annotated[
         str | None, typer.Option(help="Columns to use, such as a,b; all numeric ones by default.")
     ] = None,
@@ -39,7 +40,7 @@ def fit(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Directory for the results.")
     ] = Path("coterie-out"),
-    init: Annotated[str, typer.Option(help="How to seed the centres.")] = "k-means++",
+    init: Annotated[str | None, typer.Option(help="How to begin; the method's own way.")] = None,
     n_init: Annotated[int, typer.Option(help="Restarts; the best is kept.", min=1)] = 10,
     threads: Annotated[
         int | None, typer.Option(help="Threads to use; all by default.", min=1)
@@ -47,13 +48,14 @@ def fit(
 ) -> None:
     """Cluster the rows of a table and write labels, model and picture."""
     from coterie._files import save_model
+    from coterie.cli._methods import METHODS, Choices
     from coterie.cli._scaling import column_scaling, standardized
     from coterie.data.tables import read_table
 
-    if method != "kmeans":
-        raise ValueError(f"no method {method!r}; the methods are: kmeans.")
+    if method not in METHODS:
+        raise ValueError(f"no method {method!r}; the methods are: {', '.join(METHODS)}.")
     if n_clusters is None:
-        raise ValueError("kmeans needs the number of clusters, such as -k 3.")
+        raise ValueError(f"{method} needs the number of clusters, such as -k 3.")
     outputs = [output / name for name in (LABELS, MODEL, PICTURE)]
     refuse_overwriting([data], outputs)
 
@@ -62,26 +64,19 @@ def fit(
         scaling = column_scaling(table) if scale else None
         rows = standardized(table.values, scaling)
 
-        from coterie import KMeans
+        with _progress(method, n_init) as callback, _warnings_in_a_line():
+            choices = Choices(n_clusters, init, n_init, seed, threads, callback)
+            units = "raw units" if scaling is None else "standardized units"
+            found = METHODS[method](rows, choices, units)
 
-        with _progress(n_init) as callback, _warnings_in_a_line():
-            model = KMeans(
-                n_clusters=n_clusters,
-                init=init,
-                n_init=n_init,
-                random_state=seed,
-                n_threads=threads,
-                callback=callback,
-            ).fit(rows)
-
-        write_labels(stage / LABELS, model.labels_)
-        save_model(stage / MODEL, model, columns=list(table.names), scaling=scaling)
-        _draw(stage / PICTURE, data.name, table, rows, model, scaling)
-    _report(table, model, scaling, outputs)
+        write_labels(stage / LABELS, found.labels)
+        save_model(stage / MODEL, found.model, columns=list(table.names), scaling=scaling)
+        _draw(stage / PICTURE, data.name, table, rows, found, scaling)
+    _report(table, found, scaling, outputs)
 
 
 @contextmanager
-def _progress(n_init: int) -> Iterator[Callable[[Any], None] | None]:
+def _progress(method: str, n_init: int) -> Iterator[Callable[[Any], None] | None]:
     """A callback that moves a bar on stderr; None when nobody is looking."""
     if not sys.stderr.isatty():
         yield None
@@ -92,14 +87,14 @@ def _progress(n_init: int) -> Iterator[Callable[[Any], None] | None]:
     # No remaining time: most runs settle long before max_iter.
     parts = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*parts, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("k-means", total=n_init)
+        task = bar.add_task(method, total=n_init)
 
         def show(now: Any) -> None:
             bar.update(
                 task,
                 completed=now.restart + now.iteration / now.max_iter,
                 description=f"run {now.restart + 1}/{now.n_init}, iteration {now.iteration}, "
-                f"SSE {now.objective:.6g}",
+                f"objective {now.objective:.6g}",
             )
 
         yield show
@@ -121,27 +116,27 @@ def _draw(
     name: str,
     table: Table,
     rows: npt.NDArray[Any],
-    model: Any,
+    found: Found,
     scaling: Scaling | None,
 ) -> None:
     """The scatter plot: one or two columns in their own units, more as they were clustered."""
     from coterie.cli._scaling import in_own_units
     from coterie.plots import save_scatter
 
-    centers = model.cluster_centers_
+    centers = found.centers
     if len(table.names) <= 2:
         rows, centers = table.values, in_own_units(centers, scaling)
     save_scatter(
         path,
         rows,
-        model.labels_,
+        found.labels,
         centers,
         feature_names=table.names,
         title=f"{name}: {len(centers)} clusters",
     )
 
 
-def _report(table: Table, model: Any, scaling: Scaling | None, outputs: list[Path]) -> None:
+def _report(table: Table, found: Found, scaling: Scaling | None, outputs: list[Path]) -> None:
     """What was found, on stdout."""
     import numpy as np
     from rich import box
@@ -154,18 +149,17 @@ def _report(table: Table, model: Any, scaling: Scaling | None, outputs: list[Pat
     n_rows = len(table.values)
     # A batch at a time: bincount makes a copy of what it counts.
     batches = gen_batches(n_rows, 1 << 18)
-    n_clusters = len(model.cluster_centers_)
-    counts = [np.bincount(model.labels_[batch], minlength=n_clusters) for batch in batches]
+    n_clusters = len(found.centers)
+    counts = [np.bincount(found.labels[batch], minlength=n_clusters) for batch in batches]
     sizes = np.sum(counts, axis=0)
     grid = Grid("cluster", box=box.SIMPLE_HEAD)
     for title in ("rows", "share", *table.names):
         grid.add_column(title, justify="right", overflow="fold")
-    centers = in_own_units(model.cluster_centers_, scaling)
+    centers = in_own_units(found.centers, scaling)
     for cluster, (size, center) in enumerate(zip(sizes, centers, strict=True)):
         numbers = [f"{value:.6g}" for value in center]
         grid.add_row(str(cluster), f"{size:,}", f"{size / n_rows:.1%}", *numbers)
 
-    units = "raw units" if scaling is None else "standardized units"
     # Into a pipe or a file a table may be as wide as it needs to be.
     console = Console(
         width=None if sys.stdout.isatty() else 100_000, highlight=False, markup=False, emoji=False
@@ -175,6 +169,6 @@ def _report(table: Table, model: Any, scaling: Scaling | None, outputs: list[Pat
     if table.skipped:
         console.print(f"skipped     {', '.join(table.skipped)} (not numeric, or without a name)")
     console.print(grid)
-    console.print(f"SSE         {model.inertia_:.10g} ({units})")
-    console.print(f"iterations  {model.n_iter_}")
+    for name, fact in found.facts.items():
+        console.print(f"{name:<11} {fact}", soft_wrap=True)
     console.print(f"written     {', '.join(map(str, outputs))}", soft_wrap=True)

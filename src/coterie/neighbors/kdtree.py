@@ -1,4 +1,4 @@
-"""When a kd-tree pays: boxes prove most rows too far to look at."""
+"""When to search by kd-tree: where boxes prove most rows too far to look at."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ MOST_COLUMNS = 24
 FEWEST_ROWS = 256
 
 
-def tree_serves(metric: Metric) -> bool:
-    """Whether a kd-tree can be used at all."""
-    return metric.has_boxes
-
-
-def tree_pays(metric: Metric, n_rows: int, n_cols: int) -> bool:
-    """Whether a kd-tree is expected to be faster than comparing with all rows."""
-    return tree_serves(metric) and n_cols <= MOST_COLUMNS and n_rows >= FEWEST_ROWS
+def choose_tree(who: str, metric: Metric, method: str, n_rows: int, n_cols: int) -> bool:
+    """Whether to search by tree: as asked, or as the shape suggests."""
+    if method not in ("auto", "kdtree", "brute"):
+        raise ValueError(f"{who}: method={method!r} was given; use 'auto', 'kdtree' or 'brute'.")
+    if method == "kdtree" and not metric.has_boxes:
+        raise ValueError(
+            f"{who}: method='kdtree' does not serve metric={metric.name!r}; use method='brute'."
+        )
+    pays = metric.has_boxes and n_cols <= MOST_COLUMNS and n_rows >= FEWEST_ROWS
+    return method == "kdtree" or (method == "auto" and pays)

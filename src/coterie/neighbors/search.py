@@ -16,7 +16,7 @@ from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
 from coterie.distance import Metric, RowFunction, as_metric, prepare_both
 from coterie.neighbors.brute import each_lengths, nearest
-from coterie.neighbors.kdtree import tree_pays, tree_serves
+from coterie.neighbors.kdtree import choose_tree
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -248,17 +248,6 @@ class _Question:
                 near = lengths <= radius
                 counts[q] = near.sum() if weights is None else weights[near].sum()
         return counts
-
-
-def choose_tree(who: str, metric: Metric, method: str, n_rows: int, n_cols: int) -> bool:
-    """Whether to search by tree: as asked, or as the shape suggests."""
-    if method not in ("auto", "kdtree", "brute"):
-        raise ValueError(f"{who}: method={method!r} was given; use 'auto', 'kdtree' or 'brute'.")
-    if method == "kdtree" and not tree_serves(metric):
-        raise ValueError(
-            f"{who}: method='kdtree' does not serve metric={metric.name!r}; use method='brute'."
-        )
-    return method == "kdtree" or (method == "auto" and tree_pays(metric, n_rows, n_cols))
 
 
 def _check_radius(who: str, radius: Any) -> float:

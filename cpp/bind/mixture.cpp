@@ -1,0 +1,181 @@
+// Bindings of the mixture family: passes of EM.
+#include <nanobind/stl/pair.h>
+
+#include "csr.hpp"
+
+#include "coterie/gaussian_pass.hpp"
+#include "coterie/linear_pass.hpp"
+
+namespace coterie::bind {
+namespace {
+
+using Doubles = Column<const double>;
+template <class T>
+using Maybe = std::optional<T>;
+using DoublesIn = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;  // any shape
+using DoublesOut = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
+
+template <class Array>
+auto* data_or_null(const Maybe<Array>& array) {
+    return array ? array->data() : nullptr;
+}
+
+template <class Array>
+bool has_shape(const Array& array, std::initializer_list<std::int64_t> shape) {
+    if (array.ndim() != shape.size()) return false;
+    std::size_t axis = 0;
+    for (const std::int64_t length : shape)
+        if (static_cast<std::int64_t>(array.shape(axis++)) != length) return false;
+    return true;
+}
+
+bool any_alive(const Doubles& log_weights) {
+    return std::any_of(log_weights.data(), log_weights.data() + log_weights.shape(0),
+                       [](double w) { return w > -INFINITY; });
+}
+
+PosteriorOut as_posterior(const Maybe<Column<double>>& row_log_prob,
+                          const Maybe<Table<double>>& resp,
+                          const Maybe<Column<std::int32_t>>& labels, std::int64_t n,
+                          std::int64_t k) {
+    if (row_log_prob) require_length(*row_log_prob, n, "row_log_prob must have one entry a row");
+    if (labels) require_length(*labels, n, "labels must have one entry a row");
+    require(!resp || has_shape(*resp, {n, k}),
+            "resp must have a row for each row and a column for each component");
+    return {data_or_null(row_log_prob), data_or_null(resp), data_or_null(labels)};
+}
+
+GaussianMixture as_mixture(const Doubles& log_weights, const Table<const double>& means,
+                           const DoublesIn& factors, const Doubles& log_norms, double background) {
+    const auto k = static_cast<std::int64_t>(means.shape(0));
+    const auto d = static_cast<std::int64_t>(means.shape(1));
+    require(k > 0 && d > 0, "means must have at least one row and one column");
+    require_length(log_weights, k, "log_weights must have one entry a component");
+    require_length(log_norms, k, "log_norms must have one entry a component");
+    const bool diagonal = has_shape(factors, {k, d}), full = has_shape(factors, {k, d, d});
+    require(diagonal || full || has_shape(factors, {1, d, d}),
+            "factors must have the shape (k, d, d), (1, d, d) or (k, d)");
+    const Factors kind = diagonal ? Factors::diagonal : full ? Factors::full : Factors::tied;
+    const bool alive =
+        background > -INFINITY || std::any_of(log_weights.data(), log_weights.data() + k,
+                                              [](double w) { return w > -INFINITY; });
+    require(alive, "log_weights are all -inf: at least one component must have weight");
+    return {k,         d, log_weights.data(), means.data(), kind, factors.data(), log_norms.data(),
+            background};
+}
+
+// All of counts and first, or none; second only with them.
+Maybe<MomentsOut> as_moments(const Maybe<Column<double>>& counts, const Maybe<Table<double>>& first,
+                             const Maybe<DoublesOut>& second, std::int64_t k, std::int64_t d) {
+    require(counts.has_value() == first.has_value() && (counts || !second),
+            "counts and first are given together, second only with them");
+    if (!counts) return std::nullopt;
+    require_length(*counts, k + 1, "counts must have one entry a component and one more");
+    require(has_shape(*first, {k, d}), "first must have the shape of the means");
+    if (!second) return MomentsOut{counts->data(), first->data(), Products::none, nullptr};
+    const bool full = has_shape(*second, {k, d, d});
+    require(full || has_shape(*second, {k, d}), "second must have the shape (k, d, d) or (k, d)");
+    return MomentsOut{counts->data(), first->data(), full ? Products::full : Products::diagonal,
+                      second->data()};
+}
+
+template <class T>
+std::pair<double, double> gaussian_pass_rows(
+    Rows<T> rows, Weights weights, Doubles log_weights, Table<const double> means,
+    DoublesIn factors, Doubles log_norms, double background, Maybe<Column<double>> row_log_prob,
+    Maybe<Table<double>> resp, Maybe<Column<std::int32_t>> labels, Maybe<Column<double>> counts,
+    Maybe<Table<double>> first, Maybe<DoublesOut> second, int n_threads) {
+    const Weighted<T> data = as_weighted(rows, weights);
+    const GaussianMixture mixture = as_mixture(log_weights, means, factors, log_norms, background);
+    const std::int64_t n = data.rows.n_rows, k = mixture.n_components, d = mixture.n_cols;
+    require(data.rows.n_cols == d, "means must have the columns of the rows");
+    const PosteriorOut out = as_posterior(row_log_prob, resp, labels, n, k);
+    const Maybe<MomentsOut> moments = as_moments(counts, first, second, k, d);
+    const Likelihood total = without_gil([&] {
+        return gaussian_pass(data, mixture, out, moments ? &*moments : nullptr, crew_of(n_threads));
+    });
+    return {total.log_lik, total.neg_entropy};
+}
+
+template <class Data>
+std::pair<double, double> linear_pass_of(const Data& data, const Doubles& offsets,
+                                         const Table<const double>& slopes,
+                                         const Maybe<Column<double>>& row_log_prob,
+                                         const Maybe<Table<double>>& resp,
+                                         const Maybe<Column<std::int32_t>>& labels,
+                                         const Maybe<Column<double>>& counts,
+                                         const Maybe<Table<double>>& first, int n_threads) {
+    const auto k = static_cast<std::int64_t>(slopes.shape(0));
+    const std::int64_t n = data.rows.n_rows, d = data.rows.n_cols;
+    require(k > 0 && d > 0, "slopes must have at least one row and one column");
+    require(static_cast<std::int64_t>(slopes.shape(1)) == d,
+            "slopes must have the columns of the rows");
+    require_length(offsets, k, "offsets must have one entry a component");
+    require(any_alive(offsets), "offsets are all -inf: at least one component must have weight");
+    const PosteriorOut out = as_posterior(row_log_prob, resp, labels, n, k);
+    require(counts.has_value() == first.has_value(), "counts and first are given together");
+    if (counts) require_length(*counts, k, "counts must have one entry a component");
+    require(!first || has_shape(*first, {k, d}), "first must have the shape of the slopes");
+    const LinearOut sums{data_or_null(counts), data_or_null(first)};
+    const Likelihood total = without_gil([&] {
+        return linear_pass(data, LinearMixture{k, d, offsets.data(), slopes.data()}, out,
+                           counts ? &sums : nullptr, crew_of(n_threads));
+    });
+    return {total.log_lik, total.neg_entropy};
+}
+
+template <class T>
+std::pair<double, double> linear_pass_rows(Rows<T> rows, Weights weights, Doubles offsets,
+                                           Table<const double> slopes,
+                                           Maybe<Column<double>> row_log_prob,
+                                           Maybe<Table<double>> resp,
+                                           Maybe<Column<std::int32_t>> labels,
+                                           Maybe<Column<double>> counts, Maybe<Table<double>> first,
+                                           int n_threads) {
+    return linear_pass_of(as_weighted(rows, weights), offsets, slopes, row_log_prob, resp, labels,
+                          counts, first, n_threads);
+}
+
+template <class T, class Index>
+std::pair<double, double> linear_pass_csr(
+    Column<const T> values, Column<const Index> columns, Column<const Index> starts,
+    std::int64_t n_cols, Weights weights, Doubles offsets, Table<const double> slopes,
+    Maybe<Column<double>> row_log_prob, Maybe<Table<double>> resp,
+    Maybe<Column<std::int32_t>> labels, Maybe<Column<double>> counts, Maybe<Table<double>> first,
+    int n_threads) {
+    const auto rows = as_csr(values, columns, starts, n_cols);
+    return linear_pass_of(as_weighted(rows, weights), offsets, slopes, row_log_prob, resp, labels,
+                          counts, first, n_threads);
+}
+
+template <class T, class Index>
+void add_csr_for(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("linear_pass_csr", &linear_pass_csr<T, Index>, "values"_a.noconvert(),
+          "columns"_a.noconvert(), "starts"_a.noconvert(), "n_cols"_a, "weights"_a.none(),
+          "offsets"_a.noconvert(), "slopes"_a.noconvert(), "row_log_prob"_a.none(), "resp"_a.none(),
+          "labels"_a.none(), "counts"_a.none(), "first"_a.none(), "n_threads"_a);
+}
+
+template <class T>
+void add_for(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("gaussian_pass", &gaussian_pass_rows<T>, "rows"_a.noconvert(), "weights"_a.none(),
+          "log_weights"_a.noconvert(), "means"_a.noconvert(), "factors"_a.noconvert(),
+          "log_norms"_a.noconvert(), "background"_a, "row_log_prob"_a.none(), "resp"_a.none(),
+          "labels"_a.none(), "counts"_a.none(), "first"_a.none(), "second"_a.none(), "n_threads"_a);
+    m.def("linear_pass", &linear_pass_rows<T>, "rows"_a.noconvert(), "weights"_a.none(),
+          "offsets"_a.noconvert(), "slopes"_a.noconvert(), "row_log_prob"_a.none(), "resp"_a.none(),
+          "labels"_a.none(), "counts"_a.none(), "first"_a.none(), "n_threads"_a);
+    add_csr_for<T, std::int32_t>(m);
+    add_csr_for<T, std::int64_t>(m);
+}
+
+}  // namespace
+
+void add_mixture(nb::module_& m) {
+    add_for<float>(m);
+    add_for<double>(m);
+}
+
+}  // namespace coterie::bind

@@ -1,0 +1,19 @@
+"""Mixtures of distributions, fitted by one EM."""
+
+from coterie.mixture.bayesian import BayesianGaussianMixture
+from coterie.mixture.bernoulli import BernoulliMixture
+from coterie.mixture.categorical import CategoricalMixture
+from coterie.mixture.gaussian import GaussianMixture
+from coterie.mixture.mixed import MixedMixture
+from coterie.mixture.poisson import PoissonMixture
+from coterie.mixture.student_t import StudentTMixture
+
+__all__ = [
+    "BayesianGaussianMixture",
+    "BernoulliMixture",
+    "CategoricalMixture",
+    "GaussianMixture",
+    "MixedMixture",
+    "PoissonMixture",
+    "StudentTMixture",
+]

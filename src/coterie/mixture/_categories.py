@@ -1,0 +1,111 @@
+"""Columns of categories: numbers or words to codes and back, with cells that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Column = npt.NDArray[Any]
+Codes = npt.NDArray[np.int32]
+
+#: The code of a missing cell.
+MISSING = -1
+
+
+def is_missing(column: Column) -> npt.NDArray[np.bool_]:
+    """Which cells hold None, NaN or a table library's own mark for a missing value."""
+    if column.dtype.kind == "f":
+        return np.isnan(column)
+    if column.dtype.kind != "O":
+        return np.zeros(column.shape, dtype=bool)
+    # A missing value is the only one that is not equal to itself; pandas.NA is neither.
+    return np.array([cell is None or _not_itself(cell) for cell in column], dtype=bool)
+
+
+def _not_itself(cell: Any) -> bool:
+    try:
+        return not bool(cell == cell)
+    except TypeError:
+        return True
+
+
+def learn_categories(who: str, name: str, column: Column) -> Column:
+    """The distinct values of a column, sorted."""
+    known = column[~is_missing(column)]
+    if not known.size:
+        raise ValueError(
+            f"{who}: {name} has no value at all, so it tells nothing; leave it out of X."
+        )
+    if known.dtype.kind == "f" and np.isinf(known).any():
+        raise ValueError(
+            f"{who}: {name} contains infinity, which is no category; mark such cells as missing "
+            "(NaN) or leave the rows out."
+        )
+    if known.dtype.kind == "f" and (np.floor(known) != known).any():
+        fraction = known[np.floor(known) != known][0]
+        raise ValueError(
+            f"{who}: {name} should hold categories, but {fraction:g} is a fraction; use whole "
+            "numbers or words as categories, or treat the column as numeric."
+        )
+    if known.dtype.kind != "O":
+        return np.unique(known)
+    try:
+        distinct = sorted(set(known.tolist()))
+    except TypeError as error:
+        raise _odd_categories(who, name, known) from error
+    if isinstance(distinct[0], str):  # what can be sorted among text is text
+        return np.array(distinct, dtype=object)
+    numbers = np.array(distinct)
+    if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
+        raise _odd_categories(who, name, known)
+    return learn_categories(who, name, numbers)
+
+
+def _odd_categories(who: str, name: str, known: Column) -> TypeError:
+    found = sorted({type(value).__name__ for value in known.tolist()})
+    # The first words are scikit-learn's, which tools look for.
+    return TypeError(
+        f"{who}: argument must be a string or a number, the same throughout a column, but {name} "
+        f"holds {' and '.join(found)}; convert all its values to text."
+    )
+
+
+def encode(who: str, name: str, column: Column, categories: Column) -> Codes:
+    """The place of every cell among the categories; -1 where it is missing."""
+    codes = np.full(column.shape, MISSING, dtype=np.int32)
+    known = ~is_missing(column)
+    values = column[known]
+    if values.dtype.kind == "O" or categories.dtype.kind == "O":
+        place = {value: code for code, value in enumerate(categories.tolist())}
+        found = np.array([place.get(value, MISSING) for value in values.tolist()], dtype=np.int32)
+    else:
+        found = np.searchsorted(categories, values).astype(np.int32)
+        found = np.minimum(found, len(categories) - 1)
+        found[categories[found] != values] = MISSING
+    if (found == MISSING).any():
+        stranger = values.tolist()[int(np.argmax(found == MISSING))]
+        raise ValueError(
+            f"{who}: {name} holds the category {stranger!r}, which was not there when the model "
+            f"was fitted (there were {_listing(categories)}); fit again with it, list it in "
+            "categories=, or mark such cells as missing (None or NaN)."
+        )
+    codes[known] = found
+    return codes
+
+
+def decode(codes: npt.NDArray[Any], categories: Sequence[Column]) -> npt.NDArray[Any]:
+    """Codes, (n_rows, n_columns), as the categories they stand for."""
+    kinds = {own.dtype.kind for own in categories}
+    dtype = np.result_type(*categories) if kinds <= {*"biuf"} or kinds == {"U"} else object
+    table = np.empty(codes.shape, dtype=dtype)
+    for c, own in enumerate(categories):
+        table[:, c] = own[codes[:, c].astype(np.intp)]
+    return table
+
+
+def _listing(categories: Column) -> str:
+    shown = ", ".join(repr(value) for value in categories.tolist()[:8])
+    return f"{shown} and {len(categories) - 8} more" if len(categories) > 8 else shown

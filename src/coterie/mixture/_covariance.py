@@ -1,0 +1,304 @@
+"""The four shapes a Gaussian's covariance may have, and their algebra."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg.lapack import dtrtri
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.intp]
+
+
+class Shape(ABC):
+    """One way to describe the covariances of k Gaussians in d dimensions.
+
+    `factors` are scikit-learn's `precisions_cholesky_`: U with U U^T = precision, so that
+    (x - mean) U is white noise.
+    """
+
+    name: str
+    #: Whether only the diagonals of scatter matrices matter.
+    diagonal = False
+
+    @abstractmethod
+    def dims(self, n_components: int, n_cols: int) -> tuple[int, ...]:
+        """Shape of the array of covariances."""
+
+    @abstractmethod
+    def n_parameters(self, n_components: int, n_cols: int) -> int:
+        """Free numbers in it."""
+
+    @abstractmethod
+    def pooled(self, counts: Floats, scatter: Floats) -> Floats:
+        """Covariances from each component's scatter about its own mean: (k, d, d), or (k, d)."""
+
+    @abstractmethod
+    def add_to_diagonal(self, covariances: Floats, amount: Any) -> Floats:
+        """The covariances with this much (a number, or one a column) more variance."""
+
+    @abstractmethod
+    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
+        """The covariances with no direction narrower than the matrix `floor`.
+
+        The likeliest covariances under that constraint; and in how many directions each of them
+        had to be widened.
+        """
+
+    def spread(self, covariance: Floats, n_components: int) -> Floats:
+        """Every component with this one matrix (d, d), as nearly as the shape allows."""
+        own = np.diagonal(covariance) if self.diagonal else covariance
+        stack = np.broadcast_to(own, (n_components, *own.shape))
+        return self.pooled(np.ones(n_components), stack)
+
+    @abstractmethod
+    def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """Factors, and which components have none (not positive definite); those hold NaN."""
+
+    @abstractmethod
+    def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
+        """The same covariances as matrices (k, d, d)."""
+
+    @abstractmethod
+    def precisions(self, factors: Floats) -> Floats:
+        """U U^T."""
+
+    @abstractmethod
+    def inverted(self, precisions: Floats) -> Floats | None:
+        """Covariances of these precisions; None where those are not positive definite."""
+
+    @abstractmethod
+    def kernel_factors(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        """As the native pass wants them: (k, d, d), (1, d, d) shared, or (k, d) diagonal."""
+
+    @abstractmethod
+    def diagonals(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        """Diagonals of the factors, (k, d)."""
+
+    def log_norms(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        """log N(x) + |(x - mean) U|^2 / 2 of each component."""
+        log_dets = np.log(self.diagonals(factors, n_components, n_cols)).sum(axis=1)
+        return np.asarray(log_dets - n_cols / 2 * np.log(2 * np.pi))
+
+
+def invert_lower(lower: Floats) -> Floats:
+    """The inverse of a lower triangular matrix with zeros above its diagonal.
+
+    Not by `solve_triangular`: OpenBLAS wakes all its threads for that, however small the matrix.
+    """
+    if lower.size == 0:  # of which LAPACK would complain
+        return lower
+    inverse, _ = dtrtri(lower, lower=1)
+    return np.asarray(inverse)
+
+
+def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Upper triangular U with U U^T = inverse, for each matrix of a stack."""
+    n_cols = covariances.shape[-1]
+    factors = np.full(covariances.shape, np.nan)
+    bad = np.zeros(covariances.shape[0], dtype=bool)
+    for j, covariance in enumerate(covariances):
+        # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
+        scale = np.sqrt(np.maximum(np.diagonal(covariance), 0))
+        if not (np.isfinite(covariance).all() and (scale > 0).all()):
+            bad[j] = True
+            continue
+        try:
+            lower = np.linalg.cholesky(covariance / scale / scale[:, np.newaxis])
+        except np.linalg.LinAlgError:
+            bad[j] = True
+            continue
+        # A pivot lost in rounding gives a factor, but not one to trust.
+        if np.square(np.diagonal(lower)).min() < 4 * n_cols * np.finfo(np.float64).eps:
+            bad[j] = True
+            continue
+        factors[j] = invert_lower(lower).T / scale[:, np.newaxis]
+        bad[j] = not np.isfinite(factors[j]).all()
+    return factors, bad
+
+
+def _clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
+    """Eigenvalues in units of the floor are raised to one."""
+    unit = np.sqrt(np.diagonal(floor))
+    lower = np.asarray(np.linalg.cholesky(floor / unit / unit[:, np.newaxis]), dtype=np.float64)
+    inverse = invert_lower(lower)
+    clipped = covariances.copy()
+    n_raised = np.zeros(covariances.shape[0], dtype=np.intp)
+    for j, covariance in enumerate(covariances):
+        relative = covariance / unit / unit[:, np.newaxis]
+        if not np.isfinite(relative).all():
+            relative = np.zeros_like(relative)
+        relative = inverse @ relative @ inverse.T
+        values, vectors = np.linalg.eigh((relative + relative.T) / 2)
+        n_raised[j] = np.count_nonzero(values < 1)
+        if n_raised[j]:
+            axes = lower @ (vectors * np.sqrt(np.maximum(values, 1)))
+            clipped[j] = (axes @ axes.T) * unit * unit[:, np.newaxis]
+    return clipped, n_raised
+
+
+def _factor_variances(variances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """1 / sqrt of each, and which rows hold one that is not positive."""
+    fine = np.isfinite(variances) & (variances > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factors = np.where(fine, 1 / np.sqrt(variances), np.nan)
+    return factors, np.logical_not(fine.reshape(fine.shape[0], -1).all(axis=1))
+
+
+class Full(Shape):
+    """Every component its own matrix."""
+
+    name = "full"
+
+    def dims(self, n_components: int, n_cols: int) -> tuple[int, ...]:
+        return n_components, n_cols, n_cols
+
+    def n_parameters(self, n_components: int, n_cols: int) -> int:
+        return n_components * n_cols * (n_cols + 1) // 2
+
+    def pooled(self, counts: Floats, scatter: Floats) -> Floats:
+        return scatter / counts[:, np.newaxis, np.newaxis]
+
+    def add_to_diagonal(self, covariances: Floats, amount: Any) -> Floats:
+        n_cols = covariances.shape[-1]
+        return covariances + np.eye(n_cols) * np.broadcast_to(amount, n_cols)
+
+    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
+        return _clip_matrices(covariances, floor)
+
+    def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        return _factor_matrices(covariances)
+
+    def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
+        return covariances
+
+    def precisions(self, factors: Floats) -> Floats:
+        return factors @ factors.transpose(0, 2, 1)
+
+    def inverted(self, precisions: Floats) -> Floats | None:
+        factors, bad = self.factor(precisions)
+        symmetric = np.allclose(precisions, np.swapaxes(precisions, -1, -2))
+        return None if bad.any() or not symmetric else self.precisions(factors)
+
+    def kernel_factors(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        return factors
+
+    def diagonals(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        return np.diagonal(factors, axis1=1, axis2=2)
+
+
+class Tied(Full):
+    """One matrix for all components."""
+
+    name = "tied"
+
+    def dims(self, n_components: int, n_cols: int) -> tuple[int, ...]:
+        return n_cols, n_cols
+
+    def n_parameters(self, n_components: int, n_cols: int) -> int:
+        return n_cols * (n_cols + 1) // 2
+
+    def pooled(self, counts: Floats, scatter: Floats) -> Floats:
+        return scatter.sum(axis=0) / counts.sum()
+
+    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
+        clipped, n_raised = _clip_matrices(covariances[np.newaxis], floor)
+        return clipped[0], n_raised
+
+    def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        factors, bad = _factor_matrices(covariances[np.newaxis])
+        return factors[0], bad
+
+    def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
+        return np.broadcast_to(covariances, (n_components, n_cols, n_cols))
+
+    def precisions(self, factors: Floats) -> Floats:
+        return factors @ factors.T
+
+    def kernel_factors(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        return np.ascontiguousarray(factors[np.newaxis])
+
+    def diagonals(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        return np.broadcast_to(np.diagonal(factors), (n_components, n_cols))
+
+
+class Diagonal(Shape):
+    """Every component its own variance for each column."""
+
+    name = "diag"
+    diagonal = True
+
+    def dims(self, n_components: int, n_cols: int) -> tuple[int, ...]:
+        return n_components, n_cols
+
+    def n_parameters(self, n_components: int, n_cols: int) -> int:
+        return n_components * n_cols
+
+    def pooled(self, counts: Floats, scatter: Floats) -> Floats:
+        return scatter / counts[:, np.newaxis]
+
+    def add_to_diagonal(self, covariances: Floats, amount: Any) -> Floats:
+        return covariances + amount
+
+    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
+        least = np.diagonal(floor)
+        narrow = ~(covariances >= least)
+        return np.where(narrow, least, covariances), np.count_nonzero(narrow, axis=1)
+
+    def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        return _factor_variances(covariances)
+
+    def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
+        return covariances[:, :, np.newaxis] * np.eye(n_cols)
+
+    def precisions(self, factors: Floats) -> Floats:
+        return np.square(factors)
+
+    def inverted(self, precisions: Floats) -> Floats | None:
+        return 1 / precisions if (precisions > 0).all() else None
+
+    def kernel_factors(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        return factors
+
+    def diagonals(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        return factors
+
+
+class Spherical(Diagonal):
+    """Every component one variance for all columns."""
+
+    name = "spherical"
+
+    def dims(self, n_components: int, n_cols: int) -> tuple[int, ...]:
+        return (n_components,)
+
+    def n_parameters(self, n_components: int, n_cols: int) -> int:
+        return n_components
+
+    def pooled(self, counts: Floats, scatter: Floats) -> Floats:
+        return scatter.mean(axis=1) / counts
+
+    def add_to_diagonal(self, covariances: Floats, amount: Any) -> Floats:
+        return covariances + np.mean(amount)
+
+    def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
+        least, n_cols = np.diagonal(floor).mean(), floor.shape[0]
+        narrow = ~(covariances >= least)
+        return np.where(narrow, least, covariances), n_cols * narrow.astype(np.intp)
+
+    def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
+        return covariances[:, np.newaxis, np.newaxis] * np.eye(n_cols)
+
+    def kernel_factors(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        return np.ascontiguousarray(self.diagonals(factors, n_components, n_cols))
+
+    def diagonals(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        return np.broadcast_to(factors[:, np.newaxis], (n_components, n_cols))
+
+
+SHAPES: dict[str, Shape] = {
+    shape.name: shape for shape in (Full(), Tied(), Diagonal(), Spherical())
+}

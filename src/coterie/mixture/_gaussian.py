@@ -1,0 +1,318 @@
+"""The Gaussian family: moments in, means and covariances out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._kernels import kernels
+from coterie.data import Block
+from coterie.mixture._covariance import Shape
+from coterie.mixture._family import Expectation, Family, Floats, Mixture
+from coterie.mixture._noise import Box
+from coterie.mixture._overview import Overview
+from coterie.mixture._prior import Prior
+
+#: scikit-learn adds this to every component's mass.
+_TINY_MASS = 10 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True)
+class Gaussians:
+    """Means (k, d), covariances and precision factors in the shape of the family.
+
+    `floored` counts the directions in which each covariance had to be widened to the floor.
+    """
+
+    means: Floats
+    covariances: Floats
+    factors: Floats
+    floored: npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums of mass (x - m) and mass (x - m)(x - m)^T about the means m they were taken with.
+
+    `second` is (k, d, d), or (k, d) where only the diagonals matter, or None where the family
+    knows their sum beforehand.
+    """
+
+    first: Floats
+    second: Floats | None
+
+    def __add__(self, other: Moments) -> Moments:
+        second = None
+        if self.second is not None and other.second is not None:
+            second = self.second + other.second
+        return Moments(self.first + other.first, second)
+
+
+@dataclass(frozen=True)
+class GaussianFamily(Family):
+    """Gaussians of one covariance shape.
+
+    `reg_covar` is added to every variance as scikit-learn does; None instead floors each
+    covariance relative to the rows' own, which keeps the M-step exact under that constraint. The
+    floor also catches what is not positive definite under any setting. `fixed` names what the
+    M-step leaves alone: "means", "covariances". With a `prior` the M-step maximises the posterior.
+    `box` is what a uniform background fills.
+    """
+
+    shape: Shape
+    n_cols: int
+    overview: Overview | None = None  # not needed once fitted
+    reg_covar: float | None = None
+    fixed: frozenset[str] = field(default_factory=frozenset)
+    prior: Prior | None = None
+    box: Box | None = None
+
+    @property
+    def _rows(self) -> Overview:
+        assert self.overview is not None, "fitting needs to know the rows as a whole"
+        return self.overview
+
+    @property
+    def _pooled(self) -> bool:
+        """Whether one covariance is shared by all components."""
+        return self.shape.name == "tied"
+
+    def n_components(self, components: Gaussians) -> int:
+        return int(components.means.shape[0])
+
+    def blank(self, n_components: int) -> Gaussians:
+        means = np.tile(self._rows.mean, (n_components, 1))
+        return self.with_covariances(means, self.shape.spread(self._rows.covariance, n_components))
+
+    def with_covariances(self, means: Floats, covariances: Floats) -> Gaussians:
+        """Components with these parameters, floored: all of them, or what has no factor."""
+        factors, low = self.shape.factor(covariances)
+        if self.reg_covar is None and "covariances" not in self.fixed:
+            low = np.ones_like(low)
+        floored = np.zeros(low.size, dtype=np.intp)
+        if low.any():
+            clipped, floored = self.shape.clip(covariances, self._rows.floor)
+            covariances = np.where(_along(low, covariances), clipped, covariances)
+            factors, _ = self.shape.factor(covariances)
+        return Gaussians(means, covariances, factors, np.resize(floored * low, means.shape[0]))
+
+    def log_norms(self, components: Gaussians) -> Floats:
+        """What each component's log-density is at its mean."""
+        k, d = components.means.shape
+        return self.shape.log_norms(components.factors, k, d)
+
+    def log_prob(self, components: Gaussians, rows: Any) -> Floats:
+        norms = self.log_norms(components)
+        return np.asarray(norms - self.sq_distances(components, rows) / 2)
+
+    def sq_distances(self, components: Gaussians, rows: Any) -> Floats:
+        """Squared Mahalanobis distance of every row to every mean."""
+        k, d = components.means.shape
+        factors = self.shape.kernel_factors(components.factors, k, d)
+        rows = np.asarray(rows, dtype=np.float64)
+        sq_distances = np.empty((rows.shape[0], k))
+        for j in range(k):
+            own = factors[j % factors.shape[0]]
+            centred = rows - components.means[j]
+            white = centred * own if own.ndim == 1 else centred @ own
+            with np.errstate(over="ignore"):
+                sq_distances[:, j] = np.square(white).sum(axis=1)
+        return sq_distances
+
+    def summarise(self, components: Gaussians, rows: Any, mass: Floats) -> Moments:
+        k, d = components.means.shape
+        rows = np.asarray(rows, dtype=np.float64)
+        diagonal = self.shape.diagonal
+        first, second = np.empty((k, d)), np.empty((k, d) if diagonal else (k, d, d))
+        for j in range(k):
+            centred = rows - components.means[j]
+            weighted = centred * mass[:, j : j + 1]
+            first[j] = weighted.sum(axis=0)
+            second[j] = (weighted * centred).sum(axis=0) if diagonal else weighted.T @ centred
+        return Moments(first, second)
+
+    def _knows_second(self, mixture: Mixture) -> bool:
+        """Whether the sum of all second moments is known beforehand: the rows' own scatter."""
+        return self._pooled and mixture.background is None
+
+    def expect(self, block: Block, mixture: Mixture) -> Expectation:
+        """One fused native pass: densities, responsibilities and moments tile by tile."""
+        k, d = mixture.components.means.shape
+        counts, first = np.empty(k + 1), np.empty((k, d))
+        second = None
+        if not self._knows_second(mixture):
+            second = np.empty((k, d) if self.shape.diagonal else (k, d, d))
+        log_lik, neg_entropy = self._pass(block, mixture, None, None, None, counts, first, second)
+        if mixture.background is None:
+            counts = counts[:k]
+        return Expectation(log_lik, neg_entropy, counts, Moments(first, second))
+
+    def posterior(
+        self,
+        block: Block,
+        mixture: Mixture,
+        *,
+        log_prob: Floats | None = None,
+        resp: Floats | None = None,
+        labels: npt.NDArray[np.int32] | None = None,
+    ) -> None:
+        self._pass(block, mixture, log_prob, resp, labels, None, None, None)
+
+    def _pass(self, block: Block, mixture: Mixture, *outputs: Any) -> tuple[float, float]:
+        components = mixture.components
+        k, d = components.means.shape
+        factors = self.shape.kernel_factors(components.factors, k, d)
+        if self._pooled and outputs[-1] is not None:
+            factors = np.repeat(factors, k, axis=0)  # the shared form gives no second moments
+        background = -np.inf
+        if mixture.background is not None:
+            background = float(mixture.background + mixture.log_weights[k])
+        run: Any = kernels.gaussian_pass
+        return run(
+            block.rows, block.weights, np.ascontiguousarray(mixture.log_weights[:k]),
+            components.means, factors, self.log_norms(components), background, *outputs,
+            block.n_threads,
+        )  # fmt: skip
+
+    def maximise(self, counts: Floats, summary: Moments, before: Gaussians) -> Gaussians:
+        mass = counts + _TINY_MASS
+        means = before.means + self._moves(mass, summary, before)
+        if "covariances" in self.fixed:
+            return replace(before, means=means)
+        scatter = self.scatter_about(means, counts, summary, before)
+        if self.prior is not None:
+            seen_before = self.prior.scatter(means)
+            mass = mass + self.prior.mass
+            scatter = scatter + (
+                seen_before.sum(axis=0) if scatter.shape[0] < mass.size else seen_before
+            )
+        if self._pooled and scatter.shape[0] == 1:
+            covariances = scatter[0] / mass.sum()
+        else:
+            covariances = self.shape.pooled(mass, scatter)
+        return self.regularised(means, covariances)
+
+    def regularised(self, means: Floats, covariances: Floats) -> Gaussians:
+        """Components whose covariances are widened as `reg_covar` says."""
+        if self.reg_covar is not None:
+            covariances = self.shape.add_to_diagonal(covariances, self.reg_covar)
+        return self.with_covariances(means, covariances)
+
+    def _moves(self, mass: Floats, summary: Moments, before: Gaussians) -> Floats:
+        """How far each mean moves."""
+        if "means" in self.fixed:
+            return np.zeros_like(before.means)
+        if self.prior is not None:
+            return self.prior.shift(summary.first, mass, before.means)
+        return summary.first / mass[:, np.newaxis]
+
+    def exact(self, components: Gaussians) -> bool:
+        if self.reg_covar is None:
+            return True
+        return self.reg_covar == 0 and not components.floored.any()
+
+    def rounding(self, components: Gaussians, counts: Floats, before: Gaussians) -> float:
+        """Scatter about the old means is rounded, then seen in units of the new covariances."""
+        k, d = components.means.shape
+        covariances = self.shape.full(components.covariances, k, d)
+        precisions = self.shape.precisions(components.factors)
+        if self.shape.diagonal:
+            precisions = np.broadcast_to(precisions.reshape(k, -1), (k, d))
+        else:
+            precisions = np.diagonal(np.broadcast_to(precisions, (k, d, d)), axis1=1, axis2=2)
+        seen = np.diagonal(covariances, axis1=1, axis2=2) + np.square(
+            components.means - before.means
+        )
+        if self._pooled and self.overview is not None:
+            seen = seen + np.diagonal(self.overview.covariance)
+        return float((counts[:, np.newaxis] * seen * precisions).sum())
+
+    def log_prior(self, components: Gaussians) -> float:
+        if self.prior is None:
+            return 0.0
+        k, d = components.means.shape
+        scatter = self.prior.scatter(components.means)
+        log_dets = -2 * np.log(self.shape.diagonals(components.factors, k, d)).sum()
+        traces = self.traces(components, scatter).sum()
+        return -0.5 * float(self.prior.mass * log_dets + traces)
+
+    def traces(self, components: Gaussians, scatter: Floats) -> Floats:
+        """tr(Sigma^-1 S) of each component, or of the shared covariance."""
+        k, d = components.means.shape
+        factors = self.shape.kernel_factors(components.factors, k, d)
+        if self.shape.diagonal:
+            return np.asarray((scatter * np.square(factors)).sum(axis=1))
+        # tr(U^T S U) is the sum of S times U U^T.
+        precisions = factors @ factors.transpose(0, 2, 1)
+        return np.asarray((scatter * precisions).sum(axis=(1, 2)))
+
+    def scatter_about(
+        self, means: Floats, counts: Floats, summary: Moments, before: Gaussians
+    ) -> Floats:
+        """Each component's scatter, mass (x - m)(x - m)^T, about new means; pooled: (1, d, d)."""
+        moved = means - before.means
+        if summary.second is None:
+            # Their sum over the components is the rows' own scatter, whoever is responsible.
+            away = before.means - self._rows.mean
+            cross = away.T @ summary.first
+            known = self._rows.scatter - cross - cross.T - (away.T * counts) @ away
+            back = moved.T @ summary.first
+            return (known - back - back.T + (moved.T * counts) @ moved)[np.newaxis]
+        if self.shape.diagonal:
+            mass = counts[:, np.newaxis]
+            return summary.second - 2 * moved * summary.first + mass * np.square(moved)
+        back = moved[:, :, np.newaxis] * summary.first[:, np.newaxis, :]
+        outer = moved[:, :, np.newaxis] * moved[:, np.newaxis, :]
+        return (
+            summary.second
+            - back
+            - back.transpose(0, 2, 1)
+            + counts[:, np.newaxis, np.newaxis] * outer
+        )
+
+    def expected_log_prob(
+        self, components: Gaussians, counts: Floats, summary: Moments, before: Gaussians
+    ) -> Floats:
+        scatter = self.scatter_about(components.means, counts, summary, before)
+        norms = self.log_norms(components)
+        traces = self.traces(components, scatter)
+        if traces.size < counts.size:  # only the pooled scatter is known: to each by its mass
+            traces = traces * counts / counts.sum()
+        return counts * norms - traces / 2
+
+    def n_parameters(self, n_components: int) -> int:
+        free = 0
+        if "means" not in self.fixed:
+            free += n_components * self.n_cols
+        if "covariances" not in self.fixed:
+            free += self.shape.n_parameters(n_components, self.n_cols)
+        return free
+
+    def draw(
+        self, components: Gaussians, component: int, size: int, rng: np.random.RandomState
+    ) -> Floats:
+        if component == -1:
+            assert self.box is not None, "a background has a box"
+            return self.box.draw(size, rng)
+        k, d = components.means.shape
+        covariance = self.shape.full(components.covariances, k, d)[component]
+        scale = np.sqrt(np.diagonal(covariance))
+        if self.shape.diagonal:
+            white = rng.standard_normal((size, d))
+        else:
+            # Without need nothing is scaled: the draws are scikit-learn's.
+            if scale.max() <= 1e6 * scale.min():
+                scale = np.ones(d)
+            correlation = covariance / scale / scale[:, np.newaxis]
+            white = rng.multivariate_normal(np.zeros(d), correlation, size, check_valid="ignore")
+        return white * scale + components.means[component]
+
+
+def _along(mask: npt.NDArray[np.bool_], array: Floats) -> npt.NDArray[np.bool_]:
+    """The mask, an entry a component or one for all, shaped to select from `array`."""
+    if mask.shape[0] != array.shape[0]:
+        return np.full(array.shape, mask[0])
+    return mask.reshape((-1,) + (1,) * (array.ndim - 1))

@@ -1,0 +1,129 @@
+"""How a table of mixed columns becomes rows of numbers, and drawn numbers cells again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from coterie.mixture._categories import Column, encode, learn_categories
+from coterie.mixture._family import Floats
+from coterie.mixture._normal import normal_rows
+from coterie.mixture._table import as_numbers, one_hot
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What was learned of the columns: their kinds, and how to encode each.
+
+    `locations` and `scales` standardise the numeric columns; `categories` belong to the others.
+    Encoded rows are CSR: 1, z and z^2 of the numeric cells, then the others one-hot.
+    """
+
+    kinds: tuple[str, ...]
+    locations: Floats
+    scales: Floats
+    categories: tuple[Column, ...]
+
+    @property
+    def numeric(self) -> list[int]:
+        """Places of the numeric columns."""
+        return [c for c, kind in enumerate(self.kinds) if kind == "numeric"]
+
+    @property
+    def others(self) -> list[int]:
+        """Places of the columns with categories."""
+        return [c for c, kind in enumerate(self.kinds) if kind != "numeric"]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of categories of the columns that have them."""
+        return tuple(len(own) for own in self.categories)
+
+    def rows(self, who: str, columns: Sequence[Column]) -> Any:
+        """The encoded rows."""
+        parts = []
+        if self.numeric:
+            values = _numbers(who, columns, self.numeric)
+            parts.append(normal_rows((values - self.locations) / self.scales))
+        if self.others:
+            codes = [
+                encode(who, f"column {c}", columns[c], own)
+                for c, own in zip(self.others, self.categories, strict=True)
+            ]
+            parts.append(one_hot(codes, self.sizes))
+        return sp.hstack(parts, format="csr")
+
+    def coordinates(self, rows: Any) -> Any:
+        """What of the encoded rows tells distances: z, and the one-hot places. Missing is zero."""
+        p = len(self.numeric)
+        return rows[:, np.r_[p : 2 * p, 3 * p : rows.shape[1]]]
+
+    def cells(self, drawn: Floats) -> npt.NDArray[Any]:
+        """A table of what a product family drew: z, then codes."""
+        p = len(self.numeric)
+        numbers = drawn[:, :p] * self.scales + self.locations
+        table = np.empty((len(drawn), len(self.kinds)), dtype=object if self.others else np.float64)
+        table[:, self.numeric] = numbers
+        for c, own, codes in zip(self.others, self.categories, drawn[:, p:].T, strict=True):
+            table[:, c] = own[codes.astype(np.intp)]
+        return table
+
+
+def learn_layout(who: str, kinds: Sequence[str], columns: Sequence[Column]) -> Layout:
+    """Look at the columns once: mean and spread of the numeric ones, categories of the others."""
+    numeric = [c for c, kind in enumerate(kinds) if kind == "numeric"]
+    locations, scales = np.zeros(0), np.ones(0)
+    if numeric:
+        locations, scales = _standards(who, _numbers(who, columns, numeric), numeric)
+    categories = [
+        _binary_categories(who, c, columns[c])
+        if kind == "binary"
+        else learn_categories(who, f"column {c}", columns[c])
+        for c, kind in enumerate(kinds)
+        if kind != "numeric"
+    ]
+    return Layout(tuple(kinds), locations, scales, tuple(categories))
+
+
+def _numbers(who: str, columns: Sequence[Column], numeric: Sequence[int]) -> Floats:
+    return np.column_stack([as_numbers(who, f"column {c}", columns[c]) for c in numeric])
+
+
+def _standards(who: str, values: Floats, numeric: Sequence[int]) -> tuple[Floats, Floats]:
+    """Mean and deviation of every column over the cells that are there."""
+    known = ~np.isnan(values)
+    if not known.any(axis=0).all():
+        empty = numeric[int(np.argmin(known.any(axis=0)))]
+        raise ValueError(
+            f"{who}: column {empty} has no value at all, so it tells nothing; leave it out of X."
+        )
+    # About some value of the column, and in units of its reach: offsets and scales cost no digits.
+    origin = np.take_along_axis(values, known.argmax(axis=0)[np.newaxis], axis=0)[0]
+    away = values - origin
+    reach = np.nanmax(np.abs(away), axis=0)
+    unit = np.where(reach > 0, reach, 1.0)
+    locations = origin + np.nanmean(away / unit, axis=0) * unit
+    scales = np.nanstd(away / unit, axis=0) * unit
+    # A constant column has no scale of its own; rounding may leave a little.
+    least = np.finfo(np.float64).eps * np.abs(locations)
+    return locations, np.where(scales > least, scales, 1.0)
+
+
+def _binary_categories(who: str, place: int, column: Column) -> Column:
+    """The two categories of a binary column; those of truth values and of 0 and 1 are known."""
+    found = learn_categories(who, f"column {place}", column)
+    if len(found) > 2:
+        raise ValueError(
+            f"{who}: column {place} should be binary but has {len(found)} different values; call "
+            "it categorical or numeric in kinds=."
+        )
+    if found.dtype.kind == "b":
+        return np.array([False, True])
+    if found.dtype.kind in "iuf" and np.isin(found, (0, 1)).all():
+        return np.array([0, 1], dtype=found.dtype)
+    return found

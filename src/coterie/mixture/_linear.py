@@ -1,0 +1,105 @@
+"""Families whose log-density is linear in the row: log p_j(x) = offset_j + x . slope_j + h(x)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from coterie._kernels import kernels
+from coterie.data import Block, Blocks
+from coterie.mixture._family import Expectation, Family, Floats, Mixture
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums of mass times row, (k, d): all that a linear family needs to know of the rows."""
+
+    first: Floats
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(self.first + other.first)
+
+
+@dataclass(frozen=True)
+class LinearFamily(Family):
+    """Base of the linear families; rows may be dense or CSR, which is never made dense.
+
+    h(x), the part that no parameter touches, drops out of the responsibilities. While fitting
+    only its mean over all rows matters, `mean_carrier`, so every unit of mass is given just that.
+    """
+
+    n_cols: int
+    mean_carrier: float = 0.0
+
+    @abstractmethod
+    def linear_form(self, components: Any) -> tuple[Floats, Floats]:
+        """Offsets (k,) and slopes (k, d) of the log-density, all finite."""
+
+    def carrier(self, rows: Any) -> Floats | None:
+        """h(x) of every row; None where it is zero."""
+        return None
+
+    def log_prob(self, components: Any, rows: Any) -> Floats:
+        offsets, slopes = self.linear_form(components)
+        log_prob = np.asarray(rows @ slopes.T) + offsets
+        carrier = self.carrier(rows)
+        return log_prob if carrier is None else log_prob + carrier[:, np.newaxis]
+
+    def summarise(self, components: Any, rows: Any, mass: Floats) -> Sums:
+        return Sums(np.ascontiguousarray((rows.T @ mass).T, dtype=np.float64))
+
+    def expected_log_prob(
+        self, components: Any, counts: Floats, summary: Sums, before: Any
+    ) -> Floats:
+        offsets, slopes = self.linear_form(components)
+        return counts * (offsets + self.mean_carrier) + np.einsum("jc,jc->j", summary.first, slopes)
+
+    def expect(self, block: Block, mixture: Mixture) -> Expectation:
+        """One fused native pass: densities, responsibilities and sums tile by tile."""
+        k = self.n_components(mixture.components)
+        counts, first = np.empty(k), np.empty((k, self.n_cols))
+        log_lik, neg_entropy = self._pass(block, mixture, None, None, None, counts, first)
+        log_lik += self.mean_carrier * float(counts.sum())
+        return Expectation(log_lik, neg_entropy, counts, Sums(first))
+
+    def posterior(
+        self,
+        block: Block,
+        mixture: Mixture,
+        *,
+        log_prob: Floats | None = None,
+        resp: Floats | None = None,
+        labels: npt.NDArray[np.int32] | None = None,
+    ) -> None:
+        self._pass(block, mixture, log_prob, resp, labels, None, None)
+        carrier = None if log_prob is None else self.carrier(block.rows)
+        if log_prob is not None and carrier is not None:
+            log_prob += carrier
+
+    def _pass(self, block: Block, mixture: Mixture, *outputs: Any) -> tuple[float, float]:
+        offsets, slopes = self.linear_form(mixture.components)
+        rows: tuple[Any, ...] = (block.rows,)
+        run: Any = kernels.linear_pass
+        if sp.issparse(block.rows):
+            rows = (block.rows.data, block.rows.indices, block.rows.indptr, self.n_cols)
+            run = kernels.linear_pass_csr
+        offsets, slopes = offsets + mixture.log_weights, np.ascontiguousarray(slopes)
+        return run(*rows, block.weights, offsets, slopes, *outputs, block.n_threads)
+
+
+def mean_carrier(family: LinearFamily, blocks: Blocks) -> float:
+    """The mean of h(x) over all rows, by their weights."""
+    total = weight = 0.0
+    for block in blocks:
+        carrier = family.carrier(block.rows)
+        if carrier is None:
+            return 0.0
+        weights = np.ones(block.n_rows) if block.weights is None else block.weights
+        total += float(carrier @ weights)
+        weight += float(weights.sum())
+    return total / weight

@@ -1,0 +1,50 @@
+"""The uniform background: a box around all rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.data import Blocks
+
+Floats = npt.NDArray[np.float64]
+
+#: Share of the rows the background begins with.
+START_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box by its lowest corner and its widths, (d,) each."""
+
+    lower: Floats
+    widths: Floats
+
+    def log_density(self, columns: Any = slice(None)) -> float:
+        """Log-density of the uniform distribution over (some columns of) the box.
+
+        It is taken as that everywhere: rows beyond the box are no likelier to be a component's.
+        """
+        return -float(np.log(self.widths[columns]).sum())
+
+    def draw(self, size: int, rng: np.random.RandomState) -> Floats:
+        """Random rows in the box."""
+        return np.asarray(self.lower + rng.uniform(size=(size, self.lower.size)) * self.widths)
+
+
+def bounding_box(blocks: Blocks, least_variance: Floats) -> Box:
+    """The smallest box that holds all rows with weight; NaN is left out.
+
+    A column without width gets one that makes the background as likely there as a component of
+    the least variance, so that such a column does not matter.
+    """
+    lower, upper = np.full(blocks.n_cols, np.inf), np.full(blocks.n_cols, -np.inf)
+    for block in blocks:
+        seen = True if block.weights is None else (block.weights > 0)[:, np.newaxis]
+        lower = np.fmin(lower, np.fmin.reduce(block.rows, initial=np.inf, where=seen))
+        upper = np.fmax(upper, np.fmax.reduce(block.rows, initial=-np.inf, where=seen))
+    widths = upper - lower
+    return Box(lower, np.where(widths > 0, widths, np.sqrt(2 * np.pi * least_variance)))

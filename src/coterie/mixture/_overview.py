@@ -1,0 +1,100 @@
+"""All rows at once: where they lie, how they spread, and how narrow a component may get."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._kernels import kernels
+from coterie.data import Block, Blocks
+
+Floats = npt.NDArray[np.float64]
+
+#: The automatic floor is this share of the rows' own covariance,
+_FLOOR_SHARE = 1e-6
+#: once no direction of that is narrower than this beside the columns' variances.
+_LEAST_CORRELATION = 1e-2
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Total weight, mean (d,) and scatter about it (d, d)."""
+
+    weight: float
+    mean: Floats
+    scatter: Floats
+
+    @property
+    def covariance(self) -> Floats:
+        return self.scatter / self.weight
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The rows' covariance made fit to be a unit, (d, d): positive definite in any case.
+
+        Where columns are collinear no direction of it is narrower than what columns with a
+        correlation of 0.99 have.
+        """
+        covariance = self.covariance
+        variances = np.diagonal(covariance)
+        least = np.square(np.finfo(np.float64).eps * np.maximum(np.abs(self.mean), 1e-140))
+        varies = variances > least
+        # A constant column has no scale of its own: it borrows one from the others.
+        spare = variances[varies].min() if varies.any() else 1.0
+        scale = np.sqrt(np.where(varies, variances, np.maximum(spare, least)))
+        correlation = np.where(varies, covariance / scale / scale[:, np.newaxis], 0.0)
+        np.fill_diagonal(correlation, 1.0)
+        values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
+        wide = (vectors * np.maximum(values, _LEAST_CORRELATION)) @ vectors.T
+        return np.asarray(wide * scale * scale[:, np.newaxis])
+
+    @cached_property
+    def floor(self) -> Floats:
+        """The least covariance a component may have, (d, d): a millionth of the rows' own, so that
+        no unit, and hardly a rotation, matters.
+        """
+        return _FLOOR_SHARE * self.spread
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Weight, and moments about a given point."""
+
+    weight: float
+    first: Floats
+    second: Floats
+
+    def __add__(self, other: _Sums) -> _Sums:
+        return _Sums(
+            self.weight + other.weight, self.first + other.first, self.second + other.second
+        )
+
+
+def look_over(blocks: Blocks, near: Floats) -> Overview:
+    """Weight, mean and scatter of all rows, given a point `near` their mean."""
+    n_cols = blocks.n_cols
+
+    def sums(block: Block) -> _Sums:
+        counts, first, second = np.zeros(2), np.zeros((1, n_cols)), np.zeros((1, n_cols, n_cols))
+        kernels.gaussian_pass(
+            block.rows, block.weights, np.zeros(1), near[np.newaxis], np.eye(n_cols)[np.newaxis],
+            np.zeros(1), -np.inf, None, None, None, counts, first, second, block.n_threads,
+        )  # fmt: skip
+        return _Sums(float(counts[0]), first[0], second[0])
+
+    total = blocks.total(sums)
+    shift = total.first / total.weight
+    scatter = total.second - total.weight * np.outer(shift, shift)
+    return Overview(total.weight, near + shift, scatter)
+
+
+def check_squares(who: str, overview: Overview) -> None:
+    """Refuse rows so far apart that their squared distances are no numbers."""
+    if not np.isfinite(overview.scatter).all():
+        raise ValueError(
+            f"{who}: the values of X differ so much that their squares overflow float64; divide "
+            "X by a constant, such as its largest absolute value."
+        )

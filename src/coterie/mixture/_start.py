@@ -1,0 +1,115 @@
+"""Where EM begins: first guesses of who is responsible for which row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._history import Recorder
+from coterie.centroid._lloyd import Tally, lloyd
+from coterie.centroid._passes import lay_out
+from coterie.centroid._seeding import SEEDINGS
+from coterie.centroid._steps import choose_step
+from coterie.data import Block, Blocks
+from coterie.mixture._em import Model
+from coterie.mixture._family import Expectation, Floats, Mixture
+from coterie.mixture._gaussian import GaussianFamily
+
+#: Share of the rows' covariance that components begin with at random rows.
+_START_SHARE = 0.1
+
+#: Responsibilities of the rows of a tile, shape (n_rows, n_components).
+Responsible = Callable[[Block], Floats]
+#: A start: from rows, how many components, and random numbers.
+Start = Callable[[Blocks, int, np.random.RandomState], Responsible]
+
+
+def begin(blocks: Blocks, model: Model, blank: Mixture, responsible: Responsible) -> Mixture:
+    """The M-step from first responsibilities; `blank` says what else the mixture has."""
+    family = model.family
+    n_components = family.n_components(blank.components)
+
+    def summarise(block: Block) -> Expectation:
+        parts = []
+        for tile in family.tiles(block, blank):
+            mass = responsible(tile)
+            if tile.weights is not None:
+                mass = mass * tile.weights[:, np.newaxis]
+            summary = family.summarise(blank.components, tile.rows, mass)
+            counts = np.zeros(len(blank.log_weights))
+            counts[:n_components] = mass.sum(axis=0)
+            parts.append(Expectation(0.0, 0.0, counts, summary))
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+        return total
+
+    return model.maximise(blocks.total(summarise), blank)
+
+
+def one_hot(labels: npt.NDArray[np.int32], n_components: int) -> Responsible:
+    """Every row wholly to the component of its label; none where that is -1."""
+
+    def responsible(tile: Block) -> Floats:
+        here = labels[tile.span]
+        return np.asarray(here[:, np.newaxis] == np.arange(n_components), dtype=np.float64)
+
+    return responsible
+
+
+def by_kmeans(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
+    """Clusters of k-means, seeded by k-means++."""
+    columns, space = lay_out(blocks)
+    seeds = SEEDINGS["k-means++"](blocks, space, n_components, rng).centers
+    recorder = Recorder(300)
+    step = choose_step("auto", Tally(blocks, space, n_components), recorder)
+    tol = 1e-4 * float(columns.variance.mean())
+    run = lloyd(step, seeds, max_iter=300, tol=tol, recorder=recorder)
+    step.finish(run.centers)
+    return one_hot(step.tally.labels, n_components)
+
+
+def by_seeds(seeding: str) -> Start:
+    """One row each, chosen by a seeding of k-means."""
+
+    def start(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
+        seeds = SEEDINGS[seeding](blocks, lay_out(blocks)[1], n_components, rng)
+        labels = np.full(blocks.n_rows, -1, dtype=np.int32)
+        labels[seeds.indices] = np.arange(n_components)
+        return one_hot(labels, n_components)
+
+    return start
+
+
+def at_random(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
+    """Random responsibilities, drawn in the order of the rows."""
+
+    def responsible(tile: Block) -> Floats:
+        resp = rng.uniform(size=(tile.n_rows, n_components))
+        return np.asarray(resp / resp.sum(axis=1)[:, np.newaxis])
+
+    return responsible
+
+
+def at_rows(
+    blocks: Blocks, family: GaussianFamily, blank: Mixture, rng: np.random.RandomState
+) -> Mixture:
+    """Random rows as means and a tenth of the rows' covariance for each: the textbooks' start."""
+    overview = family.overview
+    assert overview is not None
+    k = family.n_components(blank.components)
+    means = SEEDINGS["random"](blocks, None, k, rng).centers
+    covariances = family.shape.spread(_START_SHARE * overview.covariance, k)
+    return replace(blank, components=family.with_covariances(means, covariances))
+
+
+#: The starts by the names `init_params=` takes.
+STARTS: dict[str, Start] = {
+    "kmeans": by_kmeans,
+    "k-means++": by_seeds("k-means++"),
+    "random": at_random,
+    "random_from_data": by_seeds("random"),
+}

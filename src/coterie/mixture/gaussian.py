@@ -1,0 +1,377 @@
+"""Gaussian mixtures: the estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import assert_all_finite, check_random_state
+
+from coterie._checks import (
+    ANY,
+    ARRAY,
+    CALLABLE,
+    FLAG,
+    NONE,
+    Rule,
+    mapping,
+    names,
+    one_of,
+    real,
+    whole,
+)
+from coterie._history import Recorder
+from coterie.data import Blocks
+from coterie.mixture._arrays import given_array, rounded
+from coterie.mixture._complete import completed, look_over_observed
+from coterie.mixture._coordinates import WEIGHTS, Coordinates
+from coterie.mixture._covariance import SHAPES
+from coterie.mixture._em import EMRun, Model, Repair
+from coterie.mixture._estimator import MixtureModel, total_weight
+from coterie.mixture._family import Floats, Mixture
+from coterie.mixture._gaussian import GaussianFamily, Gaussians
+from coterie.mixture._lbfgs import lbfgs
+from coterie.mixture._missing import ObservedGaussianFamily, has_missing
+from coterie.mixture._mixing import Fixed, Shares, log_shares
+from coterie.mixture._noise import START_SHARE, Box, bounding_box
+from coterie.mixture._overview import check_squares, look_over
+from coterie.mixture._prior import PRIOR_KEYS, make_prior
+from coterie.mixture._repair import Reseeding
+from coterie.mixture._start import STARTS, at_rows
+
+#: The solvers besides EM, by the names `solver=` takes.
+SOLVERS = {"lbfgs": lbfgs}
+
+
+class GaussianMixture(MixtureModel):
+    """Mixture of Gaussians, fitted by EM.
+
+    p(x) = sum_j w_j N(x | mu_j, Sigma_j). EM descends the free energy F = E_q[-log p(x, z)] +
+    E_q[log q] by turns in the responsibilities q and in the parameters; after each E-step F is
+    minus the log-likelihood (Dempster, Laird & Rubin 1977; Neal & Hinton 1998).
+
+    Drop-in for `sklearn.mixture.GaussianMixture`: same parameters, attributes and arithmetic.
+
+    Time O(n k d^2) an iteration (diag, spherical: O(n k d)), one pass over X. Memory beyond X:
+    O(k d^2), nothing of n x k.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+    tol : float, default=1e-3
+        Settled once the mean log-likelihood a row changes by less than this.
+    reg_covar : float or "auto", default=1e-6
+        A number is added to every variance. "auto" instead keeps every covariance at least a
+        millionth of the rows' own variance, column by column: free of scale, and the exact M-step
+        under that constraint. Whatever the setting, a covariance that is not positive definite is
+        mended by the same floor and reported in `events_`.
+    max_iter : int, default=100
+    n_init : int, default=1
+        Starts, of which the best is kept.
+    init_params : {"kmeans", "k-means++", "random", "random_from_data", "rows"}, default="kmeans"
+        "rows": random rows as means, with a small fraction of the rows' covariance.
+    weights_init, means_init, precisions_init : array or None
+        Given starting values; what is not given comes from `init_params`.
+    fixed : tuple of {"weights", "means", "covariances"}, default=()
+        What stays as the start has it.
+    prior : None, "auto" or dict, default=None
+        Maximum a posteriori: a Dirichlet prior of the weights, a normal-inverse-Wishart one of
+        means and covariances. A dict may set "concentration", "mean", "mean_precision",
+        "degrees_of_freedom" and "scale"; the rest is Fraley & Raftery's (2007) choice.
+    noise : bool, default=False
+        Whether a uniform background over the rows' box takes rows that fit no component: label -1.
+    solver : {"em", "lbfgs"}, default="em"
+        "lbfgs" minimises the same objective by its gradient.
+    weights : {"softmax", "projected"}, default="softmax"
+        How "lbfgs" keeps the weights valid: softmax, or clipped and renormalised.
+    random_state : int, RandomState or None, default=None
+    warm_start : bool, default=False
+        Whether a second `fit` goes on from where the first ended.
+    verbose : bool, default=False
+    verbose_interval : int, default=10
+        Accepted for scikit-learn's sake.
+    n_threads : int or None, default=None
+    callback : callable or None, default=None
+        Called once an iteration with a `Progress`; returning True stops.
+    keep : {None, "parameters"}, default=None
+        "parameters" stores the means of every iteration in `history_`.
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_components,)
+    means_ : array of shape (n_components, n_features)
+    covariances_, precisions_, precisions_cholesky_ : array
+        Shapes (k, d, d), (d, d), (k, d) or (k,) by `covariance_type`.
+    noise_weight_, noise_box_
+        Share and box (lower corner, widths) of the background, with ``noise=True``.
+    converged_ : bool
+    n_iter_ : int
+    lower_bound_ : float
+        Mean log-likelihood a row at the last E-step.
+    lower_bounds_ : list of float
+        The same for every iteration.
+    history_ : list of dict
+        One entry an iteration of the run that was kept: the free energy after each half-step, its
+        two terms after the E-step, the log-likelihood, seconds.
+    events_ : list of dict
+        What else happened: repaired covariances, early stops.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import GaussianMixture
+    >>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> GaussianMixture(2, random_state=0).fit(X).means_
+    array([[10.,  2.],
+           [ 1.,  2.]])
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "n_components": whole(1),
+        "covariance_type": one_of(*SHAPES),
+        "tol": real(0),
+        "reg_covar": one_of("auto") | real(0),
+        "max_iter": whole(0),
+        "n_init": whole(1),
+        "init_params": one_of(*STARTS, "rows"),
+        "weights_init": NONE | ARRAY,
+        "means_init": NONE | ARRAY,
+        "precisions_init": NONE | ARRAY,
+        "fixed": names("weights", "means", "covariances"),
+        "solver": one_of("em", *SOLVERS),
+        "weights": one_of(*WEIGHTS),
+        "prior": NONE | one_of("auto") | mapping(*PRIOR_KEYS),
+        "noise": FLAG,
+        "random_state": ANY,
+        "warm_start": FLAG,
+        "verbose": FLAG,
+        "verbose_interval": whole(1),
+        "n_threads": NONE | whole(1),
+        "callback": NONE | CALLABLE,
+        "keep": NONE | one_of("parameters"),
+    }
+
+    means_: npt.NDArray[Any]
+    covariances_: npt.NDArray[Any]
+    precisions_: npt.NDArray[Any]
+    precisions_cholesky_: npt.NDArray[Any]
+    noise_weight_: float
+    noise_box_: Floats
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance_type: str = "full",
+        tol: float = 1e-3,
+        reg_covar: Any = 1e-6,
+        max_iter: int = 100,
+        n_init: int = 1,
+        init_params: str = "kmeans",
+        weights_init: Any = None,
+        means_init: Any = None,
+        precisions_init: Any = None,
+        fixed: tuple[str, ...] = (),
+        solver: str = "em",
+        weights: str = "softmax",
+        prior: Any = None,
+        noise: bool = False,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: Any = False,
+        verbose_interval: int = 10,
+        n_threads: int | None = None,
+        callback: Any = None,
+        keep: str | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.weights_init = weights_init
+        self.means_init = means_init
+        self.precisions_init = precisions_init
+        self.fixed = fixed
+        self.solver = solver
+        self.weights = weights
+        self.prior = prior
+        self.noise = noise
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.verbose_interval = verbose_interval
+        self.n_threads = n_threads
+        self.callback = callback
+        self.keep = keep
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
+        rows = self._check_rows(X, reset=reset)
+        with np.errstate(over="ignore", invalid="ignore"):
+            assert_all_finite(
+                rows, allow_nan=True, estimator_name=type(self).__name__, input_name="X"
+            )
+        return rows
+
+    def _model(self, blocks: Blocks) -> Model:
+        who, k = type(self).__name__, int(self.n_components)
+        shape = SHAPES[self.covariance_type]
+        missing = any(has_missing(block.rows) for block in blocks)
+        if missing:
+            overview = look_over_observed(who, blocks)
+        else:
+            overview = look_over(blocks, blocks.take([0])[0])
+        check_squares(who, overview)
+        prior, concentration = None, 1.0
+        if self.prior is not None:
+            prior, concentration = make_prior(who, self.prior, overview, shape, k)
+        reg_covar = None if self.reg_covar == "auto" else float(self.reg_covar)
+        box = None
+        if self.noise:
+            box = bounding_box(blocks, np.diagonal(overview.floor) + (reg_covar or 0.0))
+        fixed = frozenset(self.fixed)
+        kind = ObservedGaussianFamily if missing else GaussianFamily
+        family = kind(
+            shape, blocks.n_cols, overview, reg_covar, fixed - {"weights"}, prior=prior, box=box
+        )
+        return Model(family, Fixed() if "weights" in fixed else Shares(concentration))
+
+    def _blank(self, model: Model, blocks: Blocks) -> Mixture:
+        family = model.family
+        assert isinstance(family, GaussianFamily)
+        even = Mixture(log_shares(np.ones(int(self.n_components))), family.blank(self.n_components))
+        return _with_noise(even, family.box)
+
+    def _to_start_from(self, blocks: Blocks) -> Blocks:
+        missing = any(has_missing(block.rows) for block in blocks)
+        return completed(blocks) if missing else blocks
+
+    def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
+        family = model.family
+        assert isinstance(family, GaussianFamily)
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        if all(values is not None for values in given):
+            return self._blank(model, blocks)  # nothing is left to find
+        if self.init_params == "rows":
+            return at_rows(blocks, family, self._blank(model, blocks), rng)
+        start = super()._begin(blocks, model, rng)
+        if isinstance(model.mixing, Fixed):
+            return start
+        k = family.n_components(start.components)
+        return _with_noise(replace(start, log_weights=start.log_weights[:k]), family.box)
+
+    def _note_start(self, start: Mixture, recorder: Recorder) -> None:
+        means = start.components.means
+        n_distinct = len(np.unique(means, axis=0))
+        if n_distinct < len(means):
+            recorder.event(
+                "start",
+                f"only {n_distinct} of {len(means)} components begin at different points: there "
+                "may be fewer distinct rows than components",
+            )
+
+    def _repair(self, blocks: Blocks, model: Model) -> Repair:
+        # A copy of the generator, so that restarts draw what they would without repairs.
+        rng = np.random.RandomState()
+        rng.set_state(check_random_state(self.random_state).get_state())
+        return Reseeding(blocks, model, np.random.RandomState(rng.randint(2**31)))
+
+    def _solve(self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder) -> EMRun:
+        if self.solver == "em":
+            return super()._solve(blocks, model, start, recorder)
+        family = model.family
+        assert isinstance(family, GaussianFamily)
+        return SOLVERS[self.solver](
+            blocks,
+            model,
+            Coordinates(family, start, WEIGHTS[self.weights], frozenset(self.fixed)),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            recorder=recorder,
+            total_weight=total_weight(blocks),
+            shown=self._shown,
+        )
+
+    def _with_given(self, start: Mixture, model: Model) -> Mixture:
+        family = model.family
+        assert isinstance(family, GaussianFamily)
+        who, k, d = type(self).__name__, int(self.n_components), family.n_cols
+        components: Gaussians = start.components
+        if self.weights_init is not None:
+            weights = given_array(who, "weights_init", self.weights_init, (k,), "component")
+            if (weights < 0).any() or not np.isclose(weights.sum(), 1):
+                raise ValueError(
+                    f"{who}: The parameter 'weights' should be normalized, but weights_init sums "
+                    f"to {weights.sum():.5f} and its least entry is {weights.min():.5f}; give "
+                    "non-negative weights that sum to one."
+                )
+            given = replace(start, log_weights=log_shares(weights))
+            start = _with_noise(given, family.box)
+        if self.means_init is not None:
+            means = given_array(who, "means_init", self.means_init, (k, d), "component")
+            components = replace(components, means=means)
+        if self.precisions_init is not None:
+            shape = family.shape.dims(k, d)
+            precisions = given_array(
+                who, "precisions_init", self.precisions_init, shape, "component"
+            )
+            covariances = family.shape.inverted(precisions)
+            if covariances is None:
+                raise ValueError(
+                    f"{who}: precisions_init must hold symmetric positive definite matrices "
+                    "(diag, spherical: positive numbers); check its values."
+                )
+            components = family.with_covariances(components.means, covariances)
+        return replace(start, components=components)
+
+    def _exact(self) -> bool:
+        return self.reg_covar == "auto" or self.reg_covar == 0
+
+    def _shown(self, mixture: Mixture) -> Any:
+        return mixture.components.means
+
+    def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
+        components: Gaussians = mixture.components
+        self.means_ = components.means.astype(dtype)
+        self.covariances_ = rounded(components.covariances, dtype)
+        self.precisions_cholesky_ = rounded(components.factors, dtype)
+        self.precisions_ = rounded(family.shape.precisions(components.factors), dtype)
+        if family.box is not None:
+            self.noise_weight_ = float(mixture.weights[-1])
+            self.noise_box_ = np.stack([family.box.lower, family.box.widths])
+
+    def _fitted(self) -> tuple[GaussianFamily, Mixture]:
+        shape = SHAPES[self.covariance_type]
+        components = Gaussians(
+            self.means_.astype(np.float64),
+            self.covariances_.astype(np.float64),
+            self.precisions_cholesky_.astype(np.float64),
+            np.zeros(self.means_.shape[0], dtype=np.intp),
+        )
+        weights = self.weights_.astype(np.float64)
+        box, background = None, None
+        if self.noise:
+            box = Box(self.noise_box_[0], self.noise_box_[1])
+            weights = np.append(weights, self.noise_weight_)
+            background = box.log_density()
+        family = ObservedGaussianFamily(shape, self.means_.shape[1], box=box)
+        return family, Mixture(log_shares(weights), components, background)
+
+
+def _with_noise(mixture: Mixture, box: Box | None) -> Mixture:
+    """The mixture with a background, which takes its share from every component."""
+    if box is None:
+        return mixture
+    weights = np.append((1 - START_SHARE) * mixture.weights, START_SHARE)
+    return replace(mixture, log_weights=log_shares(weights), background=box.log_density())
