@@ -27,7 +27,7 @@ from coterie.errors import AdviceWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::coterie.errors.AdviceWarning")
 
-BENCHMARKS = Path("/work/shared/data/benchmarks")
+BENCHMARKS = Path(__file__).parents[3] / "shared" / "data" / "benchmarks"
 
 
 def all_dists(X: Any) -> Any:
@@ -260,8 +260,32 @@ def test_a_graph_is_walked(border: str) -> None:
     model = DBSCAN(0.2, min_samples=3, metric="graph", border=border).fit(graph)
     np.testing.assert_array_equal(model.labels_, expected)
     np.testing.assert_array_equal(model.core_sample_indices_, core)
-    with pytest.raises(ValueError, match="labels_"):
-        model.predict(graph)
+    np.testing.assert_array_equal(model.predict(graph), expected)
+    with pytest.raises(ValueError, match="needs 150 columns and X has shape"):
+        model.predict(graph[:, :9])
+
+
+@pytest.mark.parametrize("border", ["first", "nearest", "noise"])
+def test_rows_given_by_distances_are_known_again(border: str) -> None:
+    # 2 - 1 - 0 - 3: only node 1 is core, as node 3, which it does not reach, weighs less than 0.
+    ends, lengths = ([0, 1, 1, 2, 0, 3], [1, 0, 2, 1, 3, 0]), [1.0, 1, 3, 3, 1.5, 1.5]
+    edges = sp.csr_matrix((lengths, ends), shape=(4, 4))
+    for metric in ("graph", "precomputed"):
+        model = DBSCAN(2, min_samples=5, metric=metric, border=border)
+        model.fit(edges, sample_weight=[1, 5, 1, -3])
+        assert model.core_sample_indices_.tolist() == [1]
+        assert model.labels_.tolist() == [-1 if border == "noise" else 0, 0, -1, -1]
+        np.testing.assert_array_equal(model.predict(edges), model.labels_)
+
+
+def test_new_nodes_join_along_their_edges() -> None:
+    line = sp.diags([np.ones(4)], [1], shape=(5, 5))  # 0 - 1 - 2 - 3 - 4
+    model = DBSCAN(1, min_samples=3, metric="graph").fit((line + line.T).tocsr())
+    assert model.point_kind_.tolist() == ["border", "core", "core", "core", "border"]
+    new = sp.csr_matrix(([1.0, 1.0, 0.4, 1.1], ([0, 1, 2, 3], [0, 1, 2, 2])), shape=(5, 5))
+    assert model.predict(new).tolist() == [-1, 0, 0, -1, -1]
+    wide = DBSCAN(2, min_samples=3, metric="graph").fit((line + line.T).tocsr())
+    assert wide.predict(new).tolist() == [0, 0, 0, 0, -1]
 
 
 def test_given_distances_are_checked() -> None:
@@ -301,8 +325,7 @@ def test_any_metric(
     model.fit(X, sample_weight=weights)
     np.testing.assert_array_equal(model.labels_, expected)
     np.testing.assert_array_equal(model.core_sample_indices_, core)
-    if border != "noise" or metric != "cosine":  # other rows may point the same way
-        np.testing.assert_array_equal(model.predict(X), expected)
+    np.testing.assert_array_equal(model.predict(X), expected)
 
 
 def test_mixed_tables_with_missing_cells() -> None:
@@ -314,8 +337,28 @@ def test_mixed_tables_with_missing_cells() -> None:
     )
     model = DBSCAN(0.2, min_samples=3, metric="gower").fit(table)
     assert model.labels_.tolist() == [0] * 4 + [1] * 4
-    with pytest.raises(ValueError, match="precomputed"):
-        model.predict(table)
+    new = pd.DataFrame({"size": [1.15, 9.0, 1.0, np.nan], "kind": ["a", "b", "c", None]})
+    assert model.predict(new).tolist() == [0, 1, -1, -1]
+
+
+@pytest.mark.parametrize("border", ["first", "nearest", "noise"])
+def test_mixed_tables_predict_their_labels(border: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    table = pd.DataFrame(
+        {
+            "size": np.where(rng.random(200) < 0.1, np.nan, rng.integers(0, 30, size=200)),
+            "kind": rng.choice(["a", "b", "c", None], size=200),
+            "count": rng.integers(0, 5, size=200),
+        }
+    )
+    dists = pairwise(table, metric="gower")
+    expected, core = twin(dists <= 0.1, dists, 5, None, border)
+    assert 0 < core.size < 200
+    model = DBSCAN(0.1, min_samples=5, metric="gower", border=border).fit(table)
+    np.testing.assert_array_equal(model.labels_, expected)
+    np.testing.assert_array_equal(model.predict(table), expected)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(coterie.load(tmp_path / "model").predict(table), expected)
 
 
 # Awkward rows.
@@ -355,23 +398,26 @@ def test_without_core_rows_everything_is_noise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("eps", "min_samples", "what"),
+    ("eps", "min_samples", "n_rows", "what"),
     [
-        (0.4, 3, "eps below the smallest distance"),
-        (0.4, 1, "eps below the smallest distance"),
-        (1.0, 4, "everything noise"),
-        (2.0, 3, "every point core"),
-        (50.0, 3, "one giant cluster"),
+        (0.4, 3, 20, ["eps below the smallest distance", "everything noise"]),
+        (0.4, 1, 20, ["eps below the smallest distance"]),
+        (1.0, 4, 20, ["everything noise"]),
+        (2.0, 3, 20, ["every point core"]),
+        (1.0, 3, 10, ["one giant cluster"]),
+        (50.0, 3, 10, ["one giant cluster", "every point core"]),
     ],
 )
-def test_advice(eps: float, min_samples: int, what: str) -> None:
-    X = np.r_[np.arange(10.0), np.arange(100.0, 110.0)][:, None]
+def test_advice(eps: float, min_samples: int, n_rows: int, what: list[str]) -> None:
+    X = np.r_[np.arange(10.0), np.arange(100.0, 110.0)][:n_rows, None]
     model = DBSCAN(eps, min_samples=min_samples)
-    if what == "one giant cluster":
-        X = X[:10]
-    with pytest.warns(AdviceWarning, match="DBSCAN: "):
+    with pytest.warns(AdviceWarning, match="DBSCAN: ") as caught:
         model.fit(X)
-    assert [event["what"] for event in model.events_] == [what]
+    assert [event["what"] for event in model.events_] == what
+    assert [str(warning.message) for warning in caught] == [
+        f"DBSCAN: {event['detail']}" for event in model.events_
+    ]
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_no_advice_where_all_is_well() -> None:

@@ -9,10 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
 
 from coterie._kernels import kernels
 from coterie.density._rule import NOISE, Clustering, DensityRule, Labels
+
+#: Distances looked at together: 32 MB of them.
+SLAB_ENTRIES = 1 << 22
 
 
 def cluster_precomputed(dists: Any, rule: DensityRule) -> Clustering:
@@ -52,3 +57,41 @@ def label_by_distances(dists: Any, core_labels: Labels, rule: DensityRule) -> La
     labels = np.full(dists.shape[0], NOISE, dtype=np.int64)
     labels[found] = core_labels[core[best_first[place]]]
     return labels
+
+
+def label_by_equality(core_rows: Any, core_labels: Labels, rows: Any) -> Labels:
+    """The cluster of the core row that each row equals in all columns; -1 where there is none."""
+    both = np.concatenate([core_rows, rows]) + 0.0  # no zero is negative
+    both[np.isnan(both)] = np.nan  # one kind of missing cell
+    keys = both.view(f"V{both.itemsize * both.shape[1]}").ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    twin = first[group.ravel()[core_labels.size :]]  # core rows stand first
+    known = np.append(core_labels, NOISE)
+    return known[np.minimum(twin, core_labels.size)]
+
+
+def label_by_walks(
+    graph: Any, edges: Any, core_ids: Labels, core_labels: Labels, rule: DensityRule
+) -> Labels:
+    """The cluster each new node joins, given its `edges` to the nodes of the graph, CSR.
+
+    A walk leaves the new node by one of its edges and goes on in the graph.
+    """
+    n_nodes, n_new = graph.shape[0], edges.shape[0]
+    whole = sp.vstack([graph, edges], format="csr")
+    whole.resize((n_nodes + n_new, n_nodes + n_new))
+    labels = np.empty(n_new, dtype=np.int64)
+    step = max(1, SLAB_ENTRIES // (n_nodes + n_new))
+    for start in range(0, n_new, step):
+        part = np.arange(start, min(n_new, start + step))
+        paths = dijkstra(whole, indices=n_nodes + part, limit=rule.eps)
+        labels[part] = label_by_distances(paths[:, core_ids], core_labels, rule)
+    return labels
+
+
+def find_core_again(given: Any, core_given: Any, core_ids: Labels) -> npt.NDArray[np.bool_]:
+    """Which core rows stand in their place in `given` again, with all they had at the fit."""
+    again = given[core_ids]
+    if sp.issparse(given):
+        return np.asarray((again != core_given).getnnz(axis=1) == 0)
+    return np.asarray((again == core_given).all(axis=1))

@@ -13,14 +13,11 @@ import numpy.typing as npt
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from coterie.density._lookup import label_by_distances
+from coterie.density._lookup import SLAB_ENTRIES, label_by_distances
 from coterie.density._rule import NOISE, Clustering, DensityRule, Labels
 
 #: Distances between some rows and others, (n_rows, n_others).
 Distances = Callable[[Any, Any], npt.NDArray[np.float64]]
-
-#: Distances in a slab: 32 MB of them.
-SLAB_ENTRIES = 1 << 22
 
 
 def cluster_by_distances(distances: Distances, rows: Any, rule: DensityRule) -> Clustering:

@@ -20,7 +20,15 @@ from coterie._config import resolve_n_threads
 from coterie._history import Event
 from coterie.density._advice import advise
 from coterie.density._euclidean import cluster_rows, label_by_core
-from coterie.density._lookup import cluster_graph, cluster_precomputed, label_by_distances
+from coterie.density._knee import read_eps
+from coterie.density._lookup import (
+    cluster_graph,
+    cluster_precomputed,
+    find_core_again,
+    label_by_distances,
+    label_by_equality,
+    label_by_walks,
+)
 from coterie.density._rule import BORDERS, NOISE, Clustering, DensityRule
 from coterie.density._slabs import cluster_by_distances, label_rows
 from coterie.distance import METRICS, Metric, as_metric
@@ -52,8 +60,10 @@ class DBSCAN(Clusterer):
 
     Parameters
     ----------
-    eps : float, default=0.5
-        How near rows must be to be neighbours.
+    eps : float or "auto", default=0.5
+        How near rows must be to be neighbours. ``"auto"``: what `coterie.select.suggest_eps` reads
+        from the distances of the rows, without regard to weights; `eps_` tells it, and a warning
+        where the distances have no knee to read it from.
     min_samples : int, default=5
         The rows (or their weight) that make a row core, itself included.
     metric : str or callable, default="euclidean"
@@ -61,7 +71,7 @@ class DBSCAN(Clusterer):
         of two rows (slow: a call of Python for each pair, up to three times); ``"precomputed"`` (X
         is a matrix of distances, dense or CSR; a CSR row lists its neighbours, and entries not
         stored are far); ``"graph"`` (X is a CSR matrix of edge lengths, distances are those of
-        shortest paths).
+        shortest paths; the matrix is kept for `predict`).
     metric_params : dict or None, default=None
         More arguments for the metric, see `coterie.distance.as_metric`.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
@@ -89,6 +99,12 @@ class DBSCAN(Clusterer):
         The core rows.
     point_kind_ : array of str of shape (n_rows,)
         ``"core"``, ``"border"`` or ``"noise"``.
+    eps_ : float
+        The eps that was used.
+    graph_ : CSR matrix
+        X, with ``metric="graph"`` only.
+    gower_ : dict
+        What Gower's metric learned from X, with ``metric="gower"`` only.
     events_ : list of dict
         Advice where the parameters hardly suit the rows; given as a warning, too.
 
@@ -102,7 +118,7 @@ class DBSCAN(Clusterer):
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {
-        "eps": positive(),
+        "eps": positive() | one_of("auto"),
         "min_samples": whole(1),
         "metric": one_of(*METRICS, "l1", "l2", *_GIVEN) | CALLABLE,
         "metric_params": NONE | Rule(lambda value: isinstance(value, Mapping), "a dict"),
@@ -117,11 +133,12 @@ class DBSCAN(Clusterer):
     labels_: npt.NDArray[np.int64]
     core_sample_indices_: npt.NDArray[np.int64]
     components_: Any
+    eps_: float
     events_: list[Event]
 
     def __init__(
         self,
-        eps: float = 0.5,
+        eps: float | str = 0.5,
         *,
         min_samples: int = 5,
         metric: Any = "euclidean",
@@ -161,13 +178,17 @@ class DBSCAN(Clusterer):
         """
         self._check_params()
         rows, cluster = self._given(X) if self.metric in _GIVEN else self._measured(X)
-        rule = self._rule(_signed_weights(sample_weight, rows.shape[0]))
+        weights = _signed_weights(sample_weight, rows.shape[0])
+        self.events_ = []
+        self.eps_ = self._choose_eps(rows) if self.eps == "auto" else float(self.eps)
+        rule = self._rule(weights)
         found = cluster(rows, rule)
         self.labels_ = found.labels
         self.core_sample_indices_ = np.flatnonzero(found.core)
         self.components_ = rows[self.core_sample_indices_]
         pairs = replace(rule, min_samples=2.0, weights=None, border="noise")
-        self._advise(found, rule, lambda: cluster(rows, pairs).n_clusters > 0)
+        for what, sentence in advise(found, rule, lambda: cluster(rows, pairs).n_clusters > 0):
+            self._advise(what, sentence)
         return self
 
     def fit_predict(
@@ -181,32 +202,42 @@ class DBSCAN(Clusterer):
 
         Rows of the fit get their `labels_`. With ``border="noise"`` only rows equal to a core row
         belong to a cluster. Under ``metric="precomputed"`` X holds the distances to the rows of the
-        fit, (n_rows, n_rows of the fit).
+        fit, under ``metric="graph"`` the lengths of edges to them, (n_rows, n_rows of the fit).
         """
         check_is_fitted(self)
-        if self.metric in ("graph", "gower"):
-            raise ValueError(
-                f"DBSCAN: metric={self.metric!r} measures the rows of the fit only, whose clusters "
-                "are in labels_; for other rows fit with metric='precomputed' and predict from "
-                "their distances to the rows of the fit."
-            )
+        if self.metric in _GIVEN:
+            return self._predict_given(X)
         core_labels = self.labels_[self.core_sample_indices_]
+        rows, metric = self._measure_again(X)
+        if core_labels.size == 0:
+            return np.full(rows.shape[0], NOISE, dtype=np.int64)
+        if self.border == "noise":
+            return label_by_equality(self.components_, core_labels, rows)
+        rule = self._rule(None)
+        if metric.name == "euclidean":
+            return label_by_core(self.components_, core_labels, rows, rule)
+        if metric.name != "gower":
+            rows, core_rows = metric.prepare(rows), metric.prepare(self.components_)
+        else:
+            core_rows = self.components_
+        distances = partial(metric.lengths, n_threads=rule.n_threads)
+        return label_rows(core_rows, core_labels, rows, distances, rule)
+
+    def _predict_given(self, X: Any) -> npt.NDArray[np.int64]:
+        """`predict` from distances or edges to the rows of the fit."""
+        given = self._check_given(X, self.labels_.size)
+        core_ids, core_labels = self.core_sample_indices_, self.labels_[self.core_sample_indices_]
         rule = self._rule(None)
         if self.border == "noise":
             rule = replace(rule, border="nearest", eps=_NO_DISTANCE)
-        if self.metric == "precomputed":
-            dists = check_array(X, accept_sparse="csr", dtype=_FLOATS)
-            return label_by_distances(dists[:, self.core_sample_indices_], core_labels, rule)
-        rows = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
-        rows = _dense(rows).astype(self.components_.dtype, copy=False)
-        if core_labels.size == 0:
-            return np.full(rows.shape[0], NOISE, dtype=np.int64)
-        metric = self._metric(rows)
-        if metric.name == "euclidean":
-            return label_by_core(self.components_, core_labels, rows, rule)
-        core_rows = metric.prepare(self.components_)
-        distances = partial(metric.lengths, n_threads=rule.n_threads)
-        return label_rows(core_rows, core_labels, metric.prepare(rows), distances, rule)
+        if self.metric == "graph":
+            labels = label_by_walks(self.graph_, given, core_ids, core_labels, rule)
+        else:
+            labels = label_by_distances(given[:, core_ids], core_labels, rule)
+        if given.shape[0] == self.labels_.size:
+            again = core_ids[find_core_again(given, self.components_, core_ids)]
+            labels[again] = self.labels_[again]
+        return labels
 
     @property
     def point_kind_(self) -> npt.NDArray[np.str_]:
@@ -215,13 +246,13 @@ class DBSCAN(Clusterer):
         kind[self.core_sample_indices_] = 2
         return _KINDS[kind]
 
-    def _rule(self, weights: Any) -> DensityRule:
+    def _n_threads(self) -> int:
         n_jobs = joblib.cpu_count() if self.n_jobs == -1 else self.n_jobs
-        wanted = n_jobs if self.n_threads is None else self.n_threads
-        n_threads = resolve_n_threads(wanted, "DBSCAN")
-        return DensityRule(
-            float(self.eps), float(self.min_samples), weights, self.border, n_threads
-        )
+        return resolve_n_threads(n_jobs if self.n_threads is None else self.n_threads, "DBSCAN")
+
+    def _rule(self, weights: Any) -> DensityRule:
+        n_threads = self._n_threads()
+        return DensityRule(self.eps_, float(self.min_samples), weights, self.border, n_threads)
 
     def _metric(self, X: Any) -> Metric:
         params = dict(self.metric_params or {})
@@ -229,11 +260,28 @@ class DBSCAN(Clusterer):
             params.setdefault("p", self.p)
         return as_metric(self.metric, X, who="DBSCAN", **params)
 
+    def _choose_eps(self, rows: Any) -> float:
+        """The eps that the distances of checked rows suggest."""
+        if self.metric in _GIVEN:
+            raise ValueError(
+                f"DBSCAN: eps='auto' looks at distances between rows, and with metric="
+                f"{self.metric!r} X holds none; pass a number."
+            )
+        if self.metric == "gower":  # whose rows are prepared by now
+            metric = replace(as_metric("gower", **self.gower_), prepare=np.asarray)
+        else:
+            metric = self._metric(rows)
+        found = read_eps("DBSCAN", rows, self.min_samples, metric, self._n_threads(), {})
+        if not found.has_knee:
+            self._advise("no knee", f"eps='auto' took eps={found.eps:g}: {found.reason}.", depth=2)
+        return found.eps
+
     def _measured(self, X: Any) -> tuple[Any, Cluster]:
         """Checked rows, and how to cluster them by a metric."""
         if self.metric == "gower":  # of mixed tables with missing cells; knows how to read them
             validate_data(self, X, skip_check_array=True)
             metric = self._metric(X)
+            self.gower_ = dict(metric.learned)
             return metric.prepare(X), partial(_cluster_by_metric, metric)
         rows = _dense(validate_data(self, X, accept_sparse="csr", dtype=_FLOATS))
         metric = self._metric(rows)
@@ -241,33 +289,47 @@ class DBSCAN(Clusterer):
             return rows, cluster_rows
         return rows, lambda rows, rule: _cluster_by_metric(metric, metric.prepare(rows), rule)
 
+    def _measure_again(self, X: Any) -> tuple[Any, Metric]:
+        """Other rows like those of the fit, and the metric of the fit."""
+        if self.metric == "gower":
+            validate_data(self, X, skip_check_array=True, reset=False)
+            metric = as_metric("gower", who="DBSCAN", **self.gower_)
+            return metric.prepare(X), metric
+        rows = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        rows = _dense(rows).astype(self.components_.dtype, copy=False)
+        return rows, self._metric(rows)
+
     def _given(self, X: Any) -> tuple[Any, Cluster]:
         """A checked matrix of distances or edge lengths, and how to cluster by it."""
-        dists = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
-        if dists.shape[0] != dists.shape[1]:
+        validate_data(self, X, skip_check_array=True)
+        given = self._check_given(X, None)
+        if self.metric == "graph":
+            self.graph_ = given
+        return given, cluster_graph if self.metric == "graph" else cluster_precomputed
+
+    def _check_given(self, X: Any, n_fitted: int | None) -> Any:
+        """Distances or edge lengths to all rows of the fit, or of X itself; CSR for a graph."""
+        given = check_array(X, accept_sparse="csr", dtype=_FLOATS, estimator=self)
+        if given.shape[1] != (given.shape[0] if n_fitted is None else n_fitted):
+            wanted = "a square matrix" if n_fitted is None else f"{n_fitted} columns"
             raise ValueError(
-                f"DBSCAN: metric={self.metric!r} needs a square matrix and X has shape "
-                f"{dists.shape}; pass the distances between all rows."
+                f"DBSCAN: metric={self.metric!r} needs {wanted} and X has shape {given.shape}; "
+                "pass what lies between each row and all rows of the fit."
             )
         if self.metric == "graph":
-            dists = sp.csr_matrix(dists)
-        values = dists.data if sp.issparse(dists) else dists
+            given = sp.csr_matrix(given)
+        values = given.data if sp.issparse(given) else given
         if values.size and values.min() < 0:
             raise ValueError(
                 f"DBSCAN: Negative values in data passed to metric={self.metric!r} (the smallest "
                 f"is {values.min():g}); distances are zero or more."
             )
-        if sp.issparse(dists):
-            dists = check_csr("DBSCAN", dists)
-        return dists, cluster_graph if self.metric == "graph" else cluster_precomputed
+        return check_csr("DBSCAN", given) if sp.issparse(given) else given
 
-    def _advise(self, found: Clustering, rule: DensityRule, has_pairs: Callable[[], bool]) -> None:
-        advice = advise(found, rule, has_pairs)
-        self.events_ = []
-        if advice is not None:
-            what, sentence = advice
-            self.events_ = [Event(what=what, where=None, iteration=None, detail=sentence)]
-            warnings.warn(f"DBSCAN: {sentence}", AdviceWarning, stacklevel=3)
+    def _advise(self, what: str, sentence: str, depth: int = 1) -> None:
+        """Note advice, and warn where `fit` was called, `depth` calls above."""
+        self.events_.append(Event(what=what, where=None, iteration=None, detail=sentence))
+        warnings.warn(f"DBSCAN: {sentence}", AdviceWarning, stacklevel=2 + depth)
 
     def _check_loaded(self) -> None:
         """Refuse fitted attributes that do not fit together (a damaged model file)."""
@@ -280,6 +342,8 @@ class DBSCAN(Clusterer):
             raise ValueError("components_ must have one row for each core row")
         if ids.size and labels[ids].min() < 0:
             raise ValueError("a core row has no cluster")
+        if not (isinstance(self.eps_, float) and self.eps_ > 0):
+            raise ValueError("eps_ must be a number above 0")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
