@@ -12,12 +12,13 @@ matplotlib.use("agg")
 
 import descent
 import faithful
+import k_distances
 import seedings
 
 
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
-    for script in (descent, faithful, seedings):
+    for script in (descent, faithful, k_distances, seedings):
         script.draw(folder)
 
 
