@@ -32,6 +32,11 @@ def faiss(prepare: Prepare) -> Contender:
     return Contender("faiss", "faiss", "faiss-cpu", prepare, FAISS_ENVIRONMENT)
 
 
+def dbscan(prepare: Prepare) -> Contender:
+    """The dbscan package; it is not exact from five columns on."""
+    return Contender("dbscan", "dbscan", "dbscan", prepare, {"PARLAY_NUM_THREADS": str(N_THREADS)})
+
+
 def quitefastmst(prepare: Prepare) -> Contender:
     """quitefastmst."""
     return Contender("quitefastmst", "quitefastmst", "quitefastmst", prepare)

@@ -105,6 +105,7 @@ def run(script: str, *arguments: str, cwd: Path) -> str:
         ("bernoulli_digits", {"n_init": 1}, {"bernoulli_digits.png"}),
         ("descent", {}, {"descent.png", "film.png"}),
         ("gaussian", {}, {"gaussian.png"}),
+        ("k_distances", {}, {"k_distances.png"}),
         ("seedings", {"n_seeds": 2}, {"seedings.png", "worst_starts.png"}),
     ],
 )

@@ -14,12 +14,13 @@ import bernoulli_digits
 import descent
 import faithful
 import gaussian
+import k_distances
 import seedings
 
 
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
-    for script in (bernoulli_digits, descent, faithful, gaussian, seedings):
+    for script in (bernoulli_digits, descent, faithful, gaussian, k_distances, seedings):
         script.draw(folder)
 
 

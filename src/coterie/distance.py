@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ __all__ = ["METRICS", "Metric", "as_metric", "condensed", "pairwise", "rows_to",
 Floats = npt.NDArray[np.float64]
 NativeMetric = tuple[str, float, Floats | None, Floats | None]
 RowFunction = Callable[[Any, Any], float]
+#: For each column of a mixed table the values it takes, or None for numbers.
+Categories = Sequence[Sequence[Any] | None]
 
 METRICS = (
     "euclidean", "sqeuclidean", "manhattan", "cityblock", "chebyshev", "minkowski", "cosine",
@@ -40,13 +42,15 @@ class Metric:
 
     Rows go through `prepare` once (unit rows for cosine, points of the sphere for haversine, 0 and
     1 for Jaccard; unchanged for most) and then to the kernels, together with `native`. A Python
-    callable has no `native`: each pair is then a call of Python, which is slow.
+    callable has no `native`: each pair is then a call of Python, which is slow. `learned` is what
+    was read off the data: `as_metric(name, **learned)` makes the metric again without them.
     """
 
     name: str
     native: NativeMetric | None
     prepare: Callable[[Any], npt.NDArray[Any]]
     function: RowFunction | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def has_boxes(self) -> bool:
@@ -83,7 +87,7 @@ def as_metric(
         Who asks, for messages.
     **params
         `p` of `"minkowski"`; `categorical` (columns, as a mask or indices), `ranges` and `weights`
-        of `"gower"`.
+        of `"gower"`, and `categories` (for each column the list of its values, None for numbers).
     """
     if isinstance(metric, Metric):
         return metric
@@ -346,6 +350,7 @@ def _gower(
     who: str,
     *,
     categorical: Any = None,
+    categories: Categories | None = None,
     ranges: Any = None,
     weights: Any = None,
     **unknown: Any,
@@ -356,10 +361,12 @@ def _gower(
     cell are infinitely far apart. In a data frame, columns that hold no numbers are categorical.
     """
     _refuse_unknown(who, "gower", unknown)
-    coder = _Coder.learn(X, who, categorical)
-    table = coder.encode(X)
-    n_cols = table.shape[1]
+    if categories is None:
+        categories = _learn_categories(X, categorical)
+    coder = _Coder.of(who, categories)
+    n_cols = len(categories)
     if ranges is None:
+        table = coder.encode(X)
         missing = np.isnan(table)
         ranges = np.where(missing, -np.inf, table).max(axis=0)
         ranges = ranges - np.where(missing, np.inf, table).min(axis=0)
@@ -373,7 +380,22 @@ def _gower(
             "column and not all zero."
         )
     weights = np.ascontiguousarray(weights)
-    return Metric("gower", ("gower", 2.0, ranges, weights), coder.encode)
+    learned = {"categories": categories, "ranges": ranges, "weights": weights}
+    return Metric("gower", ("gower", 2.0, ranges, weights), coder.encode, learned=learned)
+
+
+def _learn_categories(X: Any, categorical: Any) -> Categories:
+    """The values that each categorical column takes, in the order they appear in."""
+    columns = _columns(X)
+    mask = np.array([not _is_numeric(column) for column in columns])
+    if categorical is not None:
+        named = np.zeros(len(columns), dtype=bool)
+        named[np.asarray(categorical)] = True
+        mask |= named
+    return [
+        list(dict.fromkeys(v for v in column if not _is_missing(v))) if is_category else None
+        for column, is_category in zip(columns, mask, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -385,18 +407,14 @@ class _Coder:
     codes: dict[int, dict[Any, int]]  # of each categorical column: its values, numbered
 
     @staticmethod
-    def learn(X: Any, who: str, categorical: Any) -> _Coder:
-        """Which columns are categorical, and the values they take."""
-        columns = _columns(X)
-        mask = np.array([not _is_numeric(column) for column in columns])
-        if categorical is not None:
-            named = np.zeros(len(columns), dtype=bool)
-            named[np.asarray(categorical)] = True
-            mask |= named
-        codes: dict[int, dict[Any, int]] = {}
-        for j in np.flatnonzero(mask):
-            values = dict.fromkeys(value for value in columns[j] if not _is_missing(value))
-            codes[int(j)] = {value: code for code, value in enumerate(values)}
+    def of(who: str, categories: Categories) -> _Coder:
+        """A coder by the values of each categorical column."""
+        mask = np.array([values is not None for values in categories])
+        codes = {
+            j: {value: code for code, value in enumerate(values)}
+            for j, values in enumerate(categories)
+            if values is not None
+        }
         return _Coder(who, mask, codes)
 
     def encode(self, X: Any) -> npt.NDArray[Any]:

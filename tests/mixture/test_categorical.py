@@ -122,9 +122,7 @@ def test_two_categories_are_a_bernoulli():
 def test_given_categories_and_unseen_ones():
     X = np.array([["a"], ["b"], ["a"]])
     model = CategoricalMixture().fit(X)
-    with pytest.raises(
-        ValueError, match=r"column 0 holds the category 'c'.* 'a', 'b'.*categories="
-    ):
+    with pytest.raises(ValueError, match=r"column 0 holds the category 'c'.*'a', 'b'.*categories="):
         model.predict([["c"]])
     wider = CategoricalMixture(categories=[["a", "b", "c"]]).fit(X)
     assert np.isfinite(wider.score_samples([["c"]])).all()

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import coterie
-from coterie import GaussianMixture
+from coterie import GaussianMixture, StudentTMixture
 from coterie.data import as_blocks
 from coterie.mixture._covariance import SHAPES
 from coterie.mixture._overview import look_over
@@ -96,6 +96,25 @@ def test_the_battery(name: str, covariance_type: str, reg_covar: Any) -> None:
             ill = reg_covar == 0 and name in ("duplicates", "equal columns", "all rows equal")
             if ill and covariance_type == "full":
                 assert model.events_
+
+
+@pytest.mark.parametrize("noise", [False, True])
+@pytest.mark.parametrize("covariance_type", list(SHAPES))
+@pytest.mark.parametrize("name", [*SETS, *ONLY_FLOAT64])
+def test_heavy_tails_too(name: str, covariance_type: str, noise: bool) -> None:
+    X, k = SETS[name] if name in SETS else ONLY_FLOAT64[name]
+    model = StudentTMixture(
+        k, covariance_type=covariance_type, reg_covar=0, noise=noise, random_state=1,
+        init_params="k-means++", max_iter=120,
+    )  # fmt: skip
+    with coterie.options(check_invariants=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X)
+    assert np.isfinite(model.degrees_of_freedom_).all()
+    if noise:
+        assert (model.predict_proba(X).sum(axis=1) <= 1 + 1e-9).all()
+    else:
+        assert_sound(model, X)
 
 
 def test_a_collapse_is_told_and_mended() -> None:

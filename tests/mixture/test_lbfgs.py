@@ -86,6 +86,16 @@ def test_units_do_not_matter() -> None:
     np.testing.assert_allclose(scaled.means_, model.means_ * [1e-20, 1e20], rtol=1e-6)
 
 
+@pytest.mark.parametrize("covariance_type", SHAPES)
+def test_a_floor_far_wider_than_a_column_is_the_unit(covariance_type: str) -> None:
+    X = data("iris")[:, :2] * [1e-100, 1e100]  # the default reg_covar is 1e194 times its variance
+    settings: dict[str, Any] = {"covariance_type": covariance_type, "random_state": 0, "tol": 1e-4}
+    em = GaussianMixture(2, **settings).fit(X)
+    mine = GaussianMixture(2, **settings, solver="lbfgs").fit(X)
+    assert np.isfinite(mine.covariances_).all()
+    assert mine.lower_bound_ > em.lower_bound_ - 1e-3
+
+
 def test_missing_values_prior_and_background() -> None:
     X = data("iris").copy()
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan

@@ -137,7 +137,11 @@ def test_it_is_free_of_scale() -> None:
         ({"mean_precision": -1}, "prior['mean_precision'] is -1; use a number of at least 0"),
         ({"concentration": 0.5}, "prior['concentration'] is 0.5; use a number of at least 1"),
         ({"degrees_of_freedom": 1}, "use a number of at least 2"),
-        ({"mean": [0, 1]}, "prior['mean'] has shape (2,), expected (3,)"),
+        ({"mean": [0, 1]}, "'prior['mean']' should have the shape of (3,), but got (2,)"),
+        ({"mean": None}, "should have the shape of (3,), but got ()"),
+        ({"mean": "far"}, "prior['mean'] is no array of numbers"),
+        ({"mean": [0, 1, np.nan]}, "prior['mean'] contains NaN or infinity"),
+        ({"scale": 1.0}, "'prior['scale']' should have the shape of (3, 3), but got ()"),
         ({"scale": -np.eye(3)}, "prior['scale'] must be a symmetric matrix"),
     ],
 )

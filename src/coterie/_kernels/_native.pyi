@@ -154,6 +154,60 @@ def count_within(
     counts: Doubles,
     n_threads: int,
 ) -> None: ...
+def dbscan_dense(
+    rows: Floats,
+    weights: Doubles | None,
+    eps: float,
+    min_weight: float,
+    border: str,
+    labels: NDArray[np.int64],
+    core: NDArray[np.uint8],
+    n_threads: int,
+) -> int: ...
+def dbscan_graph(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    weights: Doubles | None,
+    eps: float,
+    min_weight: float,
+    border: str,
+    labels: NDArray[np.int64],
+    core: NDArray[np.uint8],
+    n_threads: int,
+) -> int: ...
+def dbscan_grid(
+    rows: Floats,
+    weights: Doubles | None,
+    eps: float,
+    min_weight: float,
+    border: str,
+    labels: NDArray[np.int64],
+    core: NDArray[np.uint8],
+    n_threads: int,
+) -> int | None: ...
+def dbscan_sparse(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    weights: Doubles | None,
+    eps: float,
+    min_weight: float,
+    border: str,
+    labels: NDArray[np.int64],
+    core: NDArray[np.uint8],
+    n_threads: int,
+) -> int: ...
+def dbscan_tiles(
+    rows: Floats,
+    weights: Doubles | None,
+    eps: float,
+    min_weight: float,
+    border: str,
+    labels: NDArray[np.int64],
+    core: NDArray[np.uint8],
+    n_threads: int,
+) -> int: ...
 def draw_rows(
     weights: Doubles | None,
     closest: Doubles,
@@ -247,6 +301,15 @@ def list_within(
     starts: NDArray[np.int64],
     row_ids: NDArray[np.int64],
     lengths: Doubles,
+    n_threads: int,
+) -> None: ...
+def label_by_core(
+    core_rows: Floats,
+    core_labels: NDArray[np.int64],
+    eps: float,
+    border: str,
+    rows: Floats,
+    labels: NDArray[np.int64],
     n_threads: int,
 ) -> None: ...
 def measure_gains(

@@ -6,25 +6,26 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
 
 Floats = npt.NDArray[np.float64]
 
 
 def given_array(who: str, name: str, given: Any, shape: tuple[int, ...], entry: str) -> Floats:
-    """What the user gave as float64, of the right shape; it has an entry for each `entry`."""
-    if np.ndim(given) == 0:  # which check_array refuses
-        values = np.asarray(given, dtype=np.float64)
-    else:
-        values = check_array(
-            given, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name
-        )
+    """What the user gave as float64, finite and of the right shape: an entry for each `entry`."""
+    try:
+        values = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{who}: {name} is no array of numbers ({error}); give an array of shape {shape}."
+        ) from error
     if values.shape != shape:
         raise ValueError(
             f"{who}: The parameter '{name}' should have the shape of {shape}, but got "
             f"{values.shape}; give one entry a {entry}."
         )
-    return np.array(values)
+    if not np.isfinite(values).all():
+        raise ValueError(f"{who}: {name} contains NaN or infinity; give finite numbers.")
+    return values
 
 
 def rounded(values: Floats, dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -73,8 +73,11 @@ def _odd_categories(who: str, name: str, known: Column) -> TypeError:
     )
 
 
-def encode(who: str, name: str, column: Column, categories: Column) -> Codes:
-    """The place of every cell among the categories; -1 where it is missing."""
+def encode(who: str, name: str, column: Column, categories: Column, remedy: str) -> Codes:
+    """The place of every cell among the categories; -1 where it is missing.
+
+    `remedy` is what to do about a cell that is none of them.
+    """
     codes = np.full(column.shape, MISSING, dtype=np.int32)
     known = ~is_missing(column)
     values = column[known]
@@ -88,9 +91,9 @@ def encode(who: str, name: str, column: Column, categories: Column) -> Codes:
     if (found == MISSING).any():
         stranger = values.tolist()[int(np.argmax(found == MISSING))]
         raise ValueError(
-            f"{who}: {name} holds the category {stranger!r}, which was not there when the model "
-            f"was fitted (there were {_listing(categories)}); fit again with it, list it in "
-            "categories=, or mark such cells as missing (None or NaN)."
+            f"{who}: {name} holds the category {stranger!r}, which is none of those the model "
+            f"knows ({_listing(categories)}); {remedy}, or mark such cells as missing (None or "
+            "NaN)."
         )
     codes[known] = found
     return codes

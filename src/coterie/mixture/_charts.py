@@ -17,11 +17,11 @@ _LEAST_ABOVE = 1e-9
 class Chart(ABC):
     """Numbers without constraint for the means and covariances of k Gaussians of one shape.
 
-    The unit is C with C C^T = `spread`, the rows' own covariance. A deviation from the rows' mean
-    is C v. A covariance is what it exceeds a floor by: Sigma = floor + L L^T with L = C T, T lower
-    triangular, its diagonal as logarithms. So no covariance is singular, and the floor biases no
-    optimum that does not lie on it. `dims` is the shape of all T, `log_widths` tells which numbers
-    of one are logarithms.
+    The unit is C with C C^T = `spread`, about the rows' own covariance. A deviation from the rows'
+    mean is C v. A covariance is what it exceeds a floor by: Sigma = floor + L L^T with L = C T, T
+    lower triangular, its diagonal as logarithms. So no covariance is singular, and the floor biases
+    no optimum that does not lie on it. `dims` is the shape of all T, `log_widths` tells which
+    numbers of one are logarithms.
     """
 
     dims: tuple[int, ...]

@@ -106,7 +106,9 @@ class Coordinates:
     @cached_property
     def _chart(self) -> Chart:
         n_components = self.family.n_components(self.like.components)
-        return make_chart(self.family.shape, self._rows.spread, self.floor, n_components)
+        # Where the floor is wider than the rows, it sets the unit.
+        unit = self._rows.spread + self.floor
+        return make_chart(self.family.shape, unit, self.floor, n_components)
 
     def pack(self, mixture: Mixture) -> Floats:
         """The vector of a mixture."""

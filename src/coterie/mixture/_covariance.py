@@ -116,7 +116,8 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
             bad[j] = True
             continue
         factors[j] = invert_lower(lower).T / scale[:, np.newaxis]
-        bad[j] = not np.isfinite(factors[j]).all()
+        with np.errstate(over="ignore", invalid="ignore"):
+            bad[j] = not np.isfinite(factors[j] @ factors[j].T).all()
     return factors, bad
 
 
@@ -141,9 +142,9 @@ def _clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
 
 
 def _factor_variances(variances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """1 / sqrt of each, and which rows hold one that is not positive."""
-    fine = np.isfinite(variances) & (variances > 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    """1 / sqrt of each, and which rows hold one that is not positive or has no inverse."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        fine = np.isfinite(variances) & (variances > 0) & np.isfinite(1 / variances)
         factors = np.where(fine, 1 / np.sqrt(variances), np.nan)
     return factors, np.logical_not(fine.reshape(fine.shape[0], -1).all(axis=1))
 

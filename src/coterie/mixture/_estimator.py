@@ -10,16 +10,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Estimator
-from coterie._checks import check_weights
+from coterie._checks import check_weights, whole
 from coterie._history import Event, Iteration, Recorder
 from coterie.data import Blocks
 from coterie.mixture._em import Accelerator, Bound, EMRun, Model, Repair, em, mean_log_lik
 from coterie.mixture._family import Family, Floats, Mixture
 from coterie.mixture._start import STARTS, begin
+from coterie.mixture._values import check_finite
 
 Labels = npt.NDArray[np.int32]
 
@@ -118,8 +119,9 @@ class MixtureModel(DensityMixin, Estimator):
     def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
         """Rows as the family wants them, checked and finite."""
         rows = self._check_rows(X, reset=reset)
-        with np.errstate(over="ignore", invalid="ignore"):
-            assert_all_finite(rows, estimator_name=type(self).__name__, input_name="X")
+        check_finite(
+            type(self).__name__, rows, allow_nan=self.__sklearn_tags__().input_tags.allow_nan
+        )
         return rows
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -138,12 +140,14 @@ class MixtureModel(DensityMixin, Estimator):
         """
         who = type(self).__name__
         self._check_params()
-        rows = self._rows_to_fit(X, reset=True)
+        resume = bool(self.warm_start) and hasattr(self, "converged_")
+        if resume:
+            check_as_fitted(self, len(self.weights_) == self.n_components, "n_components")
+        rows = self._rows_to_fit(X, reset=not resume)
         blocks = self._blocks(rows, check_weights(who, sample_weight, rows.shape[0]))
         _check_enough_rows(who, self.n_components, blocks.n_rows)
         model = self._model(blocks)
         rng = check_random_state(self.random_state)
-        resume = self.warm_start and hasattr(self, "converged_")
         n_init = 1 if resume else self.n_init
 
         complete = blocks if resume else self._to_start_from(blocks)
@@ -302,10 +306,11 @@ class MixtureModel(DensityMixin, Estimator):
     def sample(self, n_samples: int = 1) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
         """Random rows from the fitted mixture, and the component each came from (-1: noise)."""
         check_is_fitted(self)
-        if n_samples < 1:
+        a_number = whole(1)
+        if not a_number.allows(n_samples):
             raise ValueError(
-                f"{type(self).__name__}: Invalid value for 'n_samples': {n_samples}; ask for at "
-                "least one row."
+                f"{type(self).__name__}: Invalid value for 'n_samples': {n_samples!r}; ask for "
+                f"{a_number.words}."
             )
         rng = check_random_state(self.random_state)
         family, mixture = self._fitted()
@@ -329,6 +334,15 @@ def replace_weights(blocks: Blocks, weights: Floats | None) -> Blocks:
 def total_weight(blocks: Blocks) -> float:
     """How many rows there are, each as often as it counts."""
     return float(blocks.n_rows if blocks.weights is None else blocks.weights.sum())
+
+
+def check_as_fitted(model: Any, same: bool, name: str) -> None:
+    """Refuse a parameter that was changed after the fit that is to be used or gone on with."""
+    if not same:
+        raise ValueError(
+            f"{type(model).__name__}: {name}={getattr(model, name)!r} was set after a fit with "
+            "another; set it back, or fit anew with warm_start=False."
+        )
 
 
 def _check_enough_rows(who: str, n_components: int, n_rows: int) -> None:

@@ -222,7 +222,10 @@ class GaussianFamily(Family):
         return self.reg_covar == 0 and not components.floored.any()
 
     def rounding(self, components: Gaussians, counts: Floats, before: Gaussians) -> float:
-        """Scatter about the old means is rounded, then seen in units of the new covariances."""
+        """Scatter about the old means is rounded, then seen in units of the new covariances.
+
+        So are the means themselves, which may lie far from zero.
+        """
         k, d = components.means.shape
         covariances = self.shape.full(components.covariances, k, d)
         precisions = self.shape.precisions(components.factors)
@@ -233,6 +236,7 @@ class GaussianFamily(Family):
         seen = np.diagonal(covariances, axis1=1, axis2=2) + np.square(
             components.means - before.means
         )
+        seen = seen + np.finfo(np.float64).eps * np.square(components.means)
         if self._pooled and self.overview is not None:
             seen = seen + np.diagonal(self.overview.covariance)
         return float((counts[:, np.newaxis] * seen * precisions).sum())

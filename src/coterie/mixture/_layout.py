@@ -52,7 +52,7 @@ class Layout:
             parts.append(normal_rows((values - self.locations) / self.scales))
         if self.others:
             codes = [
-                encode(who, f"column {c}", columns[c], own)
+                encode(who, f"column {c}", columns[c], own, "fit again with rows that have it")
                 for c, own in zip(self.others, self.categories, strict=True)
             ]
             parts.append(one_hot(codes, self.sizes))

@@ -16,6 +16,9 @@ from coterie.mixture._linear import LinearFamily, Sums
 #: No rate is less than this, so that every logarithm is finite; exact like that of `_bernoulli`.
 _LEAST = 2.0**-53
 
+#: NumPy draws no larger counts, which are whole numbers of 64 bits.
+_MOST_TO_DRAW = 9e18
+
 #: Numbers of the rows looked at in one go.
 _TILE_NUMBERS = 1 << 18
 
@@ -81,7 +84,13 @@ class PoissonFamily(LinearFamily):
     def draw(
         self, components: Floats, component: int, size: int, rng: np.random.RandomState
     ) -> Floats:
-        return rng.poisson(components[component], (size, self.n_cols)).astype(np.float64)
+        rates = components[component]
+        if rates.max() > _MOST_TO_DRAW:
+            raise ValueError(
+                f"PoissonMixture: a rate of {rates.max():.3g} is too large to draw from, at most "
+                f"{_MOST_TO_DRAW:.3g}; count in larger units."
+            )
+        return rng.poisson(rates, (size, self.n_cols)).astype(np.float64)
 
 
 def usual_rates(blocks: Blocks) -> Floats:

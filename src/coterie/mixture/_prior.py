@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
 
 from coterie._checks import real
+from coterie.mixture._arrays import given_array
 from coterie.mixture._covariance import Shape
 from coterie.mixture._overview import Overview
 
@@ -66,7 +66,7 @@ def make_prior(
     asked: Mapping[str, Any] = {} if given == "auto" else given
     scale = overview.covariance / n_components ** (2 / d)
     if "scale" in asked:
-        scale = _given(who, "scale", asked["scale"], (d, d))
+        scale = given_array(who, "prior['scale']", asked["scale"], (d, d), "pair of columns of X")
         if not (np.allclose(scale, scale.T) and (np.linalg.eigvalsh(scale) >= 0).all()):
             raise ValueError(
                 f"{who}: prior['scale'] must be a symmetric matrix without negative eigenvalues; "
@@ -74,7 +74,7 @@ def make_prior(
             )
     mean = overview.mean
     if "mean" in asked:
-        mean = _given(who, "mean", asked["mean"], (d,))
+        mean = given_array(who, "prior['mean']", asked["mean"], (d,), "column of X")
     kappa = _number(who, "mean_precision", asked, 0.01, 0.0)
     freedom = _number(who, "degrees_of_freedom", asked, d + 2.0, d - 1.0)
     concentration = _number(who, "concentration", asked, 1.0, 1.0)
@@ -113,13 +113,3 @@ def _number(
     if not rule.allows(value):
         raise ValueError(f"{who}: prior[{name!r}] is {value!r}; use {rule.words}.")
     return float(value)
-
-
-def _given(who: str, name: str, value: Any, shape: tuple[int, ...]) -> Floats:
-    values = check_array(value, dtype=np.float64, ensure_2d=False, input_name=f"prior[{name!r}]")
-    if values.shape != shape:
-        raise ValueError(
-            f"{who}: prior[{name!r}] has shape {values.shape}, expected {shape}; give one entry "
-            "a column of X."
-        )
-    return np.asarray(values)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.special import digamma, gammaln
+from scipy.special import digamma, gammaln, xlogy
 
 from coterie.data import Block
 from coterie.mixture._family import Expectation, Family, Floats, Mixture
@@ -18,6 +18,8 @@ from coterie.mixture._gaussian import GaussianFamily, Gaussians, Moments
 START_DOF = 10.0
 LEAST_DOF, MOST_DOF = 0.5, 1e4
 
+#: No variance is a smaller share of that of all rows.
+_LEAST_SHARE = 1e-100
 #: Added to the mass of a component, which may be nothing.
 _TINY_MASS = 10 * np.finfo(np.float64).eps
 
@@ -89,7 +91,8 @@ class StudentFamily(GaussianFamily):
         dof = components.dof
         norms = self.shape.log_norms(components.factors, k, d) + d / 2 * np.log(2 / dof)
         norms += gammaln((dof + d) / 2) - gammaln(dof / 2)
-        far = np.log1p(self.sq_distances(components, rows) / dof)
+        with np.errstate(over="ignore"):
+            far = np.log1p(self.sq_distances(components, rows) / dof)
         return np.asarray(norms - (dof + d) / 2 * far)
 
     def summarise(self, components: Any, rows: Any, mass: Floats) -> ScaledMoments:
@@ -101,7 +104,8 @@ class StudentFamily(GaussianFamily):
         rate = (components.dof + self.sq_distances(components, rows)) / 2
         scaled = mass * (shape / rate)
         counts = mass.sum(axis=0)
-        log_rates = (mass * np.log(rate)).sum(axis=0)
+        # Rows so far that their distance overflows have no mass.
+        log_rates = xlogy(mass, rate).sum(axis=0)
         # E[log q(u)] of a Gamma distribution.
         constant = (shape - 1) * digamma(shape) - gammaln(shape) - shape
         moments = super().summarise(components, rows, scaled)
@@ -139,6 +143,18 @@ class StudentFamily(GaussianFamily):
         scatter = self.scatter_about(means, summary.scales, summary, before)
         covariances = self.shape.pooled(counts + _TINY_MASS, scatter)
         return self.with_dof(self.regularised(means, covariances, before), dof)
+
+    def regularised(self, means: Floats, covariances: Floats, before: Any) -> Gaussians:
+        """Gaussians that collapse have no factor at once; heavy tails let a component shrink onto a
+        point by a constant factor an iteration, for ever. What has shrunk too far needs the floor.
+        """
+        k, d = means.shape
+        variances = np.diagonal(self.shape.full(covariances, k, d), axis1=1, axis2=2)
+        least = np.square(2 * np.finfo(np.float64).eps * means)
+        least = np.maximum(least, _LEAST_SHARE * np.diagonal(self._rows.spread))
+        shrunk = (variances < least).any(axis=None if self._pooled else 1)
+        held = np.maximum(before.floored, shrunk)
+        return super().regularised(means, covariances, replace(before, floored=held))
 
     def _best_dof(self, counts: Floats, summary: ScaledMoments, before: StudentTs) -> Floats:
         if self.given_dof is not None:

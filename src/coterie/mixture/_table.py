@@ -57,9 +57,9 @@ def resolve_kinds(
             place = list(names).index(key) if names is not None and key in names else key
             if not isinstance(place, (int, np.integer)) or not 0 <= place < n_cols:
                 raise ValueError(
-                    f"{who}: kinds names the column {key!r}, but X has "
-                    f"{n_cols if names is None else ', '.join(names)}; use names or places of "
-                    "its columns."
+                    f"{who}: kinds names the column {key!r}, but X has the columns "
+                    f"{f'0 to {n_cols - 1}' if names is None else ', '.join(names)}; use names or "
+                    "places of its columns."
                 )
             given[int(place)] = kind
     elif not isinstance(kinds, str):

@@ -7,11 +7,33 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import assert_all_finite
 
 from coterie.mixture._bits import pack
 
 #: Numbers looked at in one go.
 _TILE_NUMBERS = 1 << 18
+
+
+def check_finite(who: str, rows: Any, *, allow_nan: bool) -> None:
+    """Refuse infinity and, unless allowed, NaN."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            assert_all_finite(rows, allow_nan=allow_nan)
+        return
+    except ValueError:
+        found = first_odd(rows, np.isinf if allow_nan else lambda values: ~np.isfinite(values))
+    assert found is not None
+    value, where = found
+    if np.isnan(value):
+        raise ValueError(
+            f"{who}: X contains NaN, first in {where}; leave such rows out, or use "
+            "GaussianMixture, CategoricalMixture or MixedMixture, which know missing values."
+        )
+    raise ValueError(
+        f"{who}: X contains infinity, first in {where}; leave such rows out"
+        f"{', or mark the cell as missing (NaN)' if allow_nan else ''}."
+    )
 
 
 def check_binary(who: str, rows: Any, n_threads: int) -> None:

@@ -14,7 +14,7 @@ from coterie.data import Blocks
 from coterie.mixture._arrays import given_array, rounded
 from coterie.mixture._covariance import SHAPES
 from coterie.mixture._em import Bound, EMRun, Model
-from coterie.mixture._estimator import MixtureModel, total_weight
+from coterie.mixture._estimator import MixtureModel, check_as_fitted, total_weight
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._overview import Overview, check_squares, look_over
 from coterie.mixture._posterior_weights import POSTERIOR_WEIGHTS, PosteriorWeights
@@ -310,6 +310,11 @@ covariance_prior_
 
     def _fitted(self) -> tuple[VariationalFamily, Mixture]:
         k, d = self.means_.shape
+        same = self.covariances_.shape == SHAPES[self.covariance_type].dims(k, d)
+        check_as_fitted(self, same, "covariance_type")
+        name = "weight_concentration_prior_type"
+        process = self.weight_concentration_prior_type == "dirichlet_process"
+        check_as_fitted(self, isinstance(self.weight_concentration_, tuple) == process, name)
         scale = np.asarray(self.covariance_prior_, dtype=np.float64)
         prior = Prior(
             self.mean_prior_.astype(np.float64),

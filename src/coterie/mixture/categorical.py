@@ -128,11 +128,11 @@ class CategoricalMixture(PlainMixture):
             self, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=is_frame(X)
         )
         columns = columns_of(X)
-        resume = self.warm_start and hasattr(self, "converged_")
-        if reset and not resume:
+        if reset:
             self.categories_ = self._learned(columns)
+        remedy = "list it in categories= when fitting"
         codes = [
-            encode(who, f"column {c}", column, self.categories_[c])
+            encode(who, f"column {c}", column, self.categories_[c], remedy)
             for c, column in enumerate(columns)
         ]
         return one_hot(codes, [len(own) for own in self.categories_])
@@ -143,7 +143,7 @@ class CategoricalMixture(PlainMixture):
         source = columns
         if not isinstance(self.categories, str):
             source = [np.asarray(own) for own in self.categories]
-            if len(source) != len(columns):
+            if len(source) != len(columns) or any(own.ndim != 1 for own in source):
                 raise ValueError(
                     f"{who}: categories has {len(source)} entries, but X has {len(columns)} "
                     "columns; give a list of categories for every column."
@@ -169,10 +169,22 @@ class CategoricalMixture(PlainMixture):
         if self.probabilities_init is None:
             return start
         who, k = type(self).__name__, int(self.n_components)
+        if len(self.probabilities_init) != len(self._sizes):
+            raise ValueError(
+                f"{who}: probabilities_init has {len(self.probabilities_init)} entries, but X has "
+                f"{len(self._sizes)} columns; give an array for every column."
+            )
         given = [
-            given_within(who, "probabilities_init", own, (k, size), 0.0, 1.0)
-            for own, size in zip(self.probabilities_init, self._sizes, strict=True)
+            given_within(who, f"probabilities_init[{c}]", own, (k, size), 0.0, 1.0)
+            for c, (own, size) in enumerate(zip(self.probabilities_init, self._sizes, strict=True))
         ]
+        for c, own in enumerate(given):
+            if not np.allclose(own.sum(axis=1), 1):
+                raise ValueError(
+                    f"{who}: a row of probabilities_init[{c}] sums to "
+                    f"{own.sum(axis=1)[np.argmax(np.abs(own.sum(axis=1) - 1))]:.5f}; give "
+                    "probabilities that sum to one for every component."
+                )
         return replace(start, components=family.within(np.hstack(given)))
 
     def _shown(self, mixture: Mixture) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import check_random_state
 
 from coterie._checks import (
     ANY,
@@ -31,7 +31,7 @@ from coterie.mixture._complete import completed, look_over_observed
 from coterie.mixture._coordinates import WEIGHTS, Coordinates
 from coterie.mixture._covariance import SHAPES
 from coterie.mixture._em import Accelerator, EMRun, Model, Repair
-from coterie.mixture._estimator import MixtureModel, total_weight
+from coterie.mixture._estimator import MixtureModel, check_as_fitted, total_weight
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
 from coterie.mixture._given import with_given_weights
@@ -112,15 +112,13 @@ class GaussianMixture(MixtureModel):
     Attributes
     ----------
     weights_ : array of shape (n_components,)
+    means_ : array of shape (n_components, n_features)
+    covariances_, precisions_, precisions_cholesky_ : array
+        Shapes (k, d, d), (d, d), (k, d) or (k,) by `covariance_type`.
     noise_weight_ : float
         Weight of the background, with `noise`; the others sum to the rest.
     noise_box_ : array of shape (2, n_features)
         Its lowest corner and its widths.
-    means_ : array of shape (n_components, n_features)
-    covariances_, precisions_, precisions_cholesky_ : array
-        Shapes (k, d, d), (d, d), (k, d) or (k,) by `covariance_type`.
-    noise_weight_, noise_box_
-        Share and box (lower corner, widths) of the background, with ``noise=True``.
     converged_ : bool
     n_iter_ : int
     lower_bound_ : float
@@ -232,14 +230,6 @@ class GaussianMixture(MixtureModel):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
-        rows = self._check_rows(X, reset=reset)
-        with np.errstate(over="ignore", invalid="ignore"):
-            assert_all_finite(
-                rows, allow_nan=True, estimator_name=type(self).__name__, input_name="X"
-            )
-        return rows
-
     def _model(self, blocks: Blocks) -> Model:
         who, k = type(self).__name__, int(self.n_components)
         if self.accelerate and self.solver != "em":
@@ -346,9 +336,8 @@ class GaussianMixture(MixtureModel):
             components = replace(components, means=means)
         if self.precisions_init is not None:
             shape = family.shape.dims(k, d)
-            precisions = given_array(
-                who, "precisions_init", self.precisions_init, shape, "component"
-            )
+            entry = "pair of columns" if self.covariance_type == "tied" else "component"
+            precisions = given_array(who, "precisions_init", self.precisions_init, shape, entry)
             covariances = family.shape.inverted(precisions)
             if covariances is None:
                 raise ValueError(
@@ -373,9 +362,14 @@ class GaussianMixture(MixtureModel):
         if family.box is not None:
             self.noise_weight_ = float(mixture.weights[-1])
             self.noise_box_ = np.stack([family.box.lower, family.box.widths])
+        elif hasattr(self, "noise_weight_"):  # of an earlier fit
+            del self.noise_weight_, self.noise_box_
 
     def _fitted(self) -> tuple[GaussianFamily, Mixture]:
         shape = SHAPES[self.covariance_type]
+        dims = shape.dims(*self.means_.shape)
+        check_as_fitted(self, self.covariances_.shape == dims, "covariance_type")
+        check_as_fitted(self, bool(self.noise) == hasattr(self, "noise_weight_"), "noise")
         components = Gaussians(
             self.means_.astype(np.float64),
             self.covariances_.astype(np.float64),
@@ -388,8 +382,15 @@ class GaussianMixture(MixtureModel):
             box = Box(self.noise_box_[0], self.noise_box_[1])
             weights = np.append(weights, self.noise_weight_)
             background = box.log_density()
-        family = ObservedGaussianFamily(shape, self.means_.shape[1], box=box)
+        fixed = frozenset(self.fixed) - {"weights"}
+        family = ObservedGaussianFamily(shape, self.means_.shape[1], fixed=fixed, box=box)
         return family, Mixture(log_shares(weights), components, background)
+
+    def _n_parameters(self) -> int:
+        n_free = super()._n_parameters()
+        if "weights" in self.fixed:
+            n_free -= self._fitted()[1].log_weights.size - 1
+        return n_free
 
 
 def _with_noise(mixture: Mixture, box: Box | None) -> Mixture:

@@ -148,8 +148,7 @@ class MixedMixture(PlainMixture):
             self, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=is_frame(X)
         )
         columns = columns_of(X)
-        resume = self.warm_start and hasattr(self, "converged_")
-        if reset and not resume:
+        if reset:
             names = getattr(self, "feature_names_in_", None)
             self._keep_layout(
                 learn_layout(who, resolve_kinds(who, self.kinds, names, columns), columns)

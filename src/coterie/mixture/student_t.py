@@ -12,7 +12,6 @@ import numpy.typing as npt
 from coterie._checks import Rule, one_of, real
 from coterie.data import Blocks
 from coterie.mixture._em import Model
-from coterie.mixture._estimator import MixtureModel
 from coterie.mixture._family import Mixture
 from coterie.mixture._gaussian import GaussianFamily
 from coterie.mixture._student import StudentFamily
@@ -134,9 +133,6 @@ class StudentTMixture(GaussianMixture):
     def _given_dof(self) -> float | None:
         estimated = isinstance(self.degrees_of_freedom, str)
         return None if estimated else float(self.degrees_of_freedom)
-
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
-        return MixtureModel._rows_to_fit(self, X, reset=reset)
 
     def _model(self, blocks: Blocks) -> Model:
         model = super()._model(blocks)

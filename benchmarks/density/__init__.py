@@ -1,0 +1,7 @@
+"""Workloads of the density family."""
+
+from __future__ import annotations
+
+from . import bench_dbscan
+
+WORKLOADS = [*bench_dbscan.WORKLOADS]

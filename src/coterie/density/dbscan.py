@@ -1,0 +1,389 @@
+"""DBSCAN: the estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import joblib
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from coterie._base import Clusterer
+from coterie._checks import CALLABLE, NONE, Rule, check_csr, check_memory, one_of, positive, whole
+from coterie._config import resolve_n_threads
+from coterie._history import Event
+from coterie.density._advice import advise
+from coterie.density._euclidean import cluster_rows, label_by_core
+from coterie.density._knee import read_eps
+from coterie.density._lookup import (
+    cluster_graph,
+    cluster_precomputed,
+    find_core_again,
+    label_by_distances,
+    label_by_equality,
+    label_by_walks,
+)
+from coterie.density._rule import BORDERS, NOISE, Clustering, DensityRule
+from coterie.density._slabs import cluster_by_distances, label_rows
+from coterie.distance import METRICS, Metric, as_metric
+from coterie.errors import AdviceWarning
+
+#: From rows and what is asked of them to their clusters.
+Cluster = Callable[[Any, DensityRule], Clustering]
+
+_FLOATS = [np.float64, np.float32]
+#: Metrics where X holds distances, not rows.
+_GIVEN = ("precomputed", "graph")
+_KINDS = np.array(["noise", "border", "core"])
+
+
+class DBSCAN(Clusterer):
+    """Density-based clustering of applications with noise (Ester, Kriegel, Sander & Xu 1996).
+
+    A row is *core* when at least `min_samples` rows, itself included, lie within distance `eps` of
+    it. Core rows within `eps` of each other share a cluster; rows near a core row but not core are
+    its *border*; all others are *noise*, labelled -1. Clusters may have any shape, and their number
+    is found, not asked for.
+
+    Drop-in for `sklearn.cluster.DBSCAN`: same parameters, attributes and, with ``border="first"``,
+    the same labels. Exact: within means that the squared distance, summed directly in float64, is
+    at most ``eps * eps``.
+
+    Memory beyond X and what is published: O(n), about 40 bytes a row in two dimensions; no
+    neighbourhood is kept. Time: close to O(n) for up to three columns; at most O(n^2 d).
+
+    Parameters
+    ----------
+    eps : float or "auto", default=0.5
+        How near rows must be to be neighbours. ``"auto"``: what `coterie.select.suggest_eps` reads
+        from the distances of the rows, without regard to weights; `eps_` tells it, and a warning
+        where the distances have no knee to read it from.
+    min_samples : int, default=5
+        The rows (or their weight) that make a row core, itself included.
+    metric : str or callable, default="euclidean"
+        ``"euclidean"`` (by far the fastest); any other of `coterie.distance.METRICS`, or a function
+        of two rows (slow: a call of Python for each pair, up to three times); ``"precomputed"`` (X
+        is a matrix of distances, dense or CSR; a CSR row lists its neighbours, and entries not
+        stored are far); ``"graph"`` (X is a CSR matrix of edge lengths, distances are those of
+        shortest paths; the matrix is kept for `predict`).
+    metric_params : dict or None, default=None
+        More arguments for the metric, see `coterie.distance.as_metric`.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
+        Accepted for scikit-learn's sake; every way gives the same labels, and the fastest is taken.
+    leaf_size : int, default=30
+        Accepted for scikit-learn's sake.
+    p : float or None, default=None
+        The power of ``metric="minkowski"``; None is 2.
+    n_jobs : int or None, default=None
+        As scikit-learn's: threads to use where `n_threads` is None.
+    border : {"first", "nearest", "noise"}, default="first"
+        Where a border row goes: to the first cluster, in number, that has a core row within `eps`,
+        as in scikit-learn; to the cluster of its nearest core row (ties: the lowest row); or
+        nowhere (DBSCAN*, Campello et al. 2013).
+    n_threads : int or None, default=None
+        None: `n_jobs`, the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result
+        is the same for any number.
+
+    Attributes
+    ----------
+    labels_ : int64 array of shape (n_rows,)
+        The cluster of each row, numbered by their lowest core rows; -1 for noise.
+    core_sample_indices_ : int64 array of shape (n_core,)
+    components_ : array of shape (n_core, n_features)
+        The core rows.
+    point_kind_ : array of str of shape (n_rows,)
+        ``"core"``, ``"border"`` or ``"noise"``.
+    eps_ : float
+        The eps that was used.
+    graph_ : CSR matrix
+        X, with ``metric="graph"`` only.
+    gower_ : dict
+        What Gower's metric learned from X, with ``metric="gower"`` only.
+    events_ : list of dict
+        Advice where the parameters hardly suit the rows; given as a warning, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import DBSCAN
+    >>> X = np.array([[1, 2], [2, 2], [2, 3], [8, 7], [8, 8], [25, 80]])
+    >>> DBSCAN(eps=3, min_samples=2).fit(X).labels_
+    array([ 0,  0,  0,  1,  1, -1])
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "eps": positive() | one_of("auto"),
+        "min_samples": whole(1),
+        "metric": one_of(*METRICS, "l1", "l2", *_GIVEN) | CALLABLE,
+        "metric_params": NONE | Rule(lambda value: isinstance(value, Mapping), "a dict"),
+        "algorithm": one_of("auto", "ball_tree", "kd_tree", "brute"),
+        "leaf_size": whole(1),
+        "p": NONE | positive(),
+        "n_jobs": NONE | whole(1) | Rule(lambda value: value == -1, "-1"),
+        "border": one_of(*BORDERS),
+        "n_threads": NONE | whole(1),
+    }
+
+    labels_: npt.NDArray[np.int64]
+    core_sample_indices_: npt.NDArray[np.int64]
+    components_: Any
+    eps_: float
+    events_: list[Event]
+
+    def __init__(
+        self,
+        eps: float | str = 0.5,
+        *,
+        min_samples: int = 5,
+        metric: Any = "euclidean",
+        metric_params: Mapping[str, Any] | None = None,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = None,
+        n_jobs: int | None = None,
+        border: str = "first",
+        n_threads: int | None = None,
+    ) -> None:
+        self.eps = eps
+        self.min_samples = min_samples
+        self.metric = metric
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.n_jobs = n_jobs
+        self.border = border
+        self.n_threads = n_threads
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters of the rows of X.
+
+        Parameters
+        ----------
+        X : array, data frame or CSR matrix of shape (n_rows, n_features), or (n_rows, n_rows)
+        y : ignored
+        sample_weight : array of shape (n_rows,) or None
+            How much each row counts towards `min_samples`. A row of weight `min_samples` is core
+            by itself; a negative weight keeps its neighbours from being core.
+
+        Returns
+        -------
+        self
+        """
+        self._check_params()
+        rows, cluster = self._given(X) if self.metric in _GIVEN else self._measured(X)
+        weights = _signed_weights(sample_weight, rows.shape[0])
+        self.events_ = []
+        self.eps_ = self._choose_eps(rows) if self.eps == "auto" else float(self.eps)
+        rule = self._rule(weights)
+        found = cluster(rows, rule)
+        self.labels_ = found.labels
+        self.core_sample_indices_ = np.flatnonzero(found.core)
+        self.components_ = rows[self.core_sample_indices_]
+        pairs = replace(rule, min_samples=2.0, weights=None, border="noise")
+        for what, sentence in advise(found, rule, lambda: cluster(rows, pairs).n_clusters > 0):
+            self._advise(what, sentence)
+        return self
+
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> npt.NDArray[np.int64]:
+        """Fit and return `labels_`."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """The cluster that each row joins, by the rule for border rows; -1 for none.
+
+        Rows of the fit get their `labels_`. With ``border="noise"`` only rows equal to a core row
+        belong to a cluster. Under ``metric="precomputed"`` X holds the distances to the rows of the
+        fit, under ``metric="graph"`` the lengths of edges to them, (n_rows, n_rows of the fit).
+        """
+        check_is_fitted(self)
+        if self.metric in _GIVEN:
+            return self._predict_given(X)
+        core_labels = self.labels_[self.core_sample_indices_]
+        rows, metric = self._measure_again(X)
+        if core_labels.size == 0:
+            return np.full(rows.shape[0], NOISE, dtype=np.int64)
+        if self.border == "noise":
+            return label_by_equality(self.components_, core_labels, rows)
+        rule = self._rule(None)
+        if metric.name == "euclidean":
+            return label_by_core(self.components_, core_labels, rows, rule)
+        if metric.name != "gower":
+            rows, core_rows = metric.prepare(rows), metric.prepare(self.components_)
+        else:
+            core_rows = self.components_
+        distances = partial(metric.lengths, n_threads=rule.n_threads)
+        return label_rows(core_rows, core_labels, rows, distances, rule)
+
+    def _predict_given(self, X: Any) -> npt.NDArray[np.int64]:
+        """`predict` from distances or edges to the rows of the fit."""
+        given = self._check_given(X, self.labels_.size)
+        core_ids, core_labels = self.core_sample_indices_, self.labels_[self.core_sample_indices_]
+        rule = self._rule(None)
+        if self.border == "noise":
+            rule = replace(rule, border="nearest", eps=_NO_DISTANCE)
+        if self.metric == "graph":
+            labels = label_by_walks(self.graph_, given, core_ids, core_labels, rule)
+        else:
+            labels = label_by_distances(given[:, core_ids], core_labels, rule)
+        if given.shape[0] == self.labels_.size:
+            again = core_ids[find_core_again(given, self.components_, core_ids)]
+            labels[again] = self.labels_[again]
+        return labels
+
+    @property
+    def point_kind_(self) -> npt.NDArray[np.str_]:
+        """What each row is: ``"core"``, ``"border"`` or ``"noise"``."""
+        kind = (self.labels_ != NOISE).astype(np.int8)
+        kind[self.core_sample_indices_] = 2
+        return _KINDS[kind]
+
+    def _n_threads(self) -> int:
+        n_jobs = joblib.cpu_count() if self.n_jobs == -1 else self.n_jobs
+        return resolve_n_threads(n_jobs if self.n_threads is None else self.n_threads, "DBSCAN")
+
+    def _rule(self, weights: Any) -> DensityRule:
+        n_threads = self._n_threads()
+        return DensityRule(self.eps_, float(self.min_samples), weights, self.border, n_threads)
+
+    def _metric(self, X: Any) -> Metric:
+        params = dict(self.metric_params or {})
+        if self.metric == "minkowski" and self.p is not None:
+            params.setdefault("p", self.p)
+        return as_metric(self.metric, X, who="DBSCAN", **params)
+
+    def _choose_eps(self, rows: Any) -> float:
+        """The eps that the distances of checked rows suggest."""
+        if self.metric in _GIVEN:
+            raise ValueError(
+                f"DBSCAN: eps='auto' looks at distances between rows, and with metric="
+                f"{self.metric!r} X holds none; pass a number."
+            )
+        if self.metric == "gower":  # whose rows are prepared by now
+            metric = replace(as_metric("gower", **self.gower_), prepare=np.asarray)
+        else:
+            metric = self._metric(rows)
+        found = read_eps("DBSCAN", rows, self.min_samples, metric, self._n_threads(), {})
+        if not found.has_knee:
+            self._advise("no knee", f"eps='auto' took eps={found.eps:g}: {found.reason}.", depth=2)
+        return found.eps
+
+    def _measured(self, X: Any) -> tuple[Any, Cluster]:
+        """Checked rows, and how to cluster them by a metric."""
+        if self.metric == "gower":  # of mixed tables with missing cells; knows how to read them
+            validate_data(self, X, skip_check_array=True)
+            metric = self._metric(X)
+            self.gower_ = dict(metric.learned)
+            return metric.prepare(X), partial(_cluster_by_metric, metric)
+        rows = _dense(validate_data(self, X, accept_sparse="csr", dtype=_FLOATS))
+        metric = self._metric(rows)
+        if metric.name == "euclidean":
+            return rows, cluster_rows
+        return rows, lambda rows, rule: _cluster_by_metric(metric, metric.prepare(rows), rule)
+
+    def _measure_again(self, X: Any) -> tuple[Any, Metric]:
+        """Other rows like those of the fit, and the metric of the fit."""
+        if self.metric == "gower":
+            validate_data(self, X, skip_check_array=True, reset=False)
+            metric = as_metric("gower", who="DBSCAN", **self.gower_)
+            return metric.prepare(X), metric
+        rows = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        rows = _dense(rows).astype(self.components_.dtype, copy=False)
+        return rows, self._metric(rows)
+
+    def _given(self, X: Any) -> tuple[Any, Cluster]:
+        """A checked matrix of distances or edge lengths, and how to cluster by it."""
+        validate_data(self, X, skip_check_array=True)
+        given = self._check_given(X, None)
+        if self.metric == "graph":
+            self.graph_ = given
+        return given, cluster_graph if self.metric == "graph" else cluster_precomputed
+
+    def _check_given(self, X: Any, n_fitted: int | None) -> Any:
+        """Distances or edge lengths to all rows of the fit, or of X itself; CSR for a graph."""
+        given = check_array(X, accept_sparse="csr", dtype=_FLOATS, estimator=self)
+        if given.shape[1] != (given.shape[0] if n_fitted is None else n_fitted):
+            wanted = "a square matrix" if n_fitted is None else f"{n_fitted} columns"
+            raise ValueError(
+                f"DBSCAN: metric={self.metric!r} needs {wanted} and X has shape {given.shape}; "
+                "pass what lies between each row and all rows of the fit."
+            )
+        if self.metric == "graph":
+            given = sp.csr_matrix(given)
+        values = given.data if sp.issparse(given) else given
+        if values.size and values.min() < 0:
+            raise ValueError(
+                f"DBSCAN: Negative values in data passed to metric={self.metric!r} (the smallest "
+                f"is {values.min():g}); distances are zero or more."
+            )
+        return check_csr("DBSCAN", given) if sp.issparse(given) else given
+
+    def _advise(self, what: str, sentence: str, depth: int = 1) -> None:
+        """Note advice, and warn where `fit` was called, `depth` calls above."""
+        self.events_.append(Event(what=what, where=None, iteration=None, detail=sentence))
+        warnings.warn(f"DBSCAN: {sentence}", AdviceWarning, stacklevel=2 + depth)
+
+    def _check_loaded(self) -> None:
+        """Refuse fitted attributes that do not fit together (a damaged model file)."""
+        ids, labels = self.core_sample_indices_, self.labels_
+        if ids.ndim != 1 or labels.ndim != 1 or ids.dtype.kind != "i" or labels.dtype.kind != "i":
+            raise ValueError("labels_ and core_sample_indices_ must be lists of whole numbers")
+        if ids.size and not (ids.min() >= 0 and ids.max() < labels.size):
+            raise ValueError("core_sample_indices_ names rows that labels_ does not have")
+        if self.components_.ndim != 2 or self.components_.shape[0] != ids.size:
+            raise ValueError("components_ must have one row for each core row")
+        if ids.size and labels[ids].min() < 0:
+            raise ValueError("a core row has no cluster")
+        if not (isinstance(self.eps_, float) and self.eps_ > 0):
+            raise ValueError("eps_ must be a number above 0")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+
+#: Only rows in the same place are within this.
+_NO_DISTANCE = 5e-324
+
+
+def _cluster_by_metric(metric: Metric, prepared: Any, rule: DensityRule) -> Clustering:
+    distances = partial(metric.lengths, n_threads=rule.n_threads)
+    return cluster_by_distances(distances, prepared, rule)
+
+
+def _dense(rows: Any) -> npt.NDArray[Any]:
+    """Rows as an array; refused where sparse rows would not fit in memory so."""
+    if not sp.issparse(rows):
+        return np.asarray(rows)
+    n_bytes = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
+    check_memory("DBSCAN", n_bytes, "sparse rows made dense", "reduce their columns first")
+    return np.asarray(rows.toarray())
+
+
+def _signed_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
+    """One float64 a row, of any sign, or None where each weighs one."""
+    if sample_weight is None:
+        return None
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
+    )
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"DBSCAN: sample_weight.shape == {weights.shape}, expected {(n_rows,)}; "
+            "pass one weight a row."
+        )
+    if not weights.any():
+        raise ValueError(
+            "DBSCAN: sample_weight must contain at least one non-zero number; give some rows a "
+            "weight."
+        )
+    return weights

@@ -1,0 +1,60 @@
+"""The picture of a choice of eps: sorted k-distances and their knee."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coterie.plots._style import INK, NOISE_COLOR, color_of, new_axes, plain
+from coterie.select import EpsSuggestion
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["k_distances"]
+
+
+def k_distances(suggestion: EpsSuggestion, ax: Axes | None = None) -> Axes:
+    """Draw the sorted k-distances, the chord between their ends, and eps.
+
+    Rows left of where the curve meets eps are core. A knee is a dot, with a line to the chord as
+    long as it is strong; without one, eps is a line alone.
+
+    Parameters
+    ----------
+    suggestion
+        What `coterie.select.suggest_eps` returned.
+    ax
+        Axes to draw into; None for a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn into.
+    """
+    ax = new_axes() if ax is None else ax
+    curve, knee = suggestion.curve, suggestion.knee
+    last = len(curve) - 1
+    first = int((curve <= 0).sum())  # after the copies
+    ax.plot(range(len(curve)), curve, color=color_of(0), linewidth=2, zorder=3)
+    ax.plot(
+        [first, last], [curve[first], curve[last]],
+        color=NOISE_COLOR, linewidth=1, linestyle=(0, (4, 3)), zorder=1,
+    )  # fmt: skip
+    ax.axhline(suggestion.eps, color=color_of(1), linewidth=1.2, zorder=2)
+    told = f"eps = {suggestion.eps:.3g}"
+    if knee is None:
+        told += ", no knee: 99 of 100 rows core"
+    else:
+        chord = curve[first] + (curve[last] - curve[first]) * (knee - first) / (last - first)
+        ax.vlines(knee, curve[knee], chord, color=INK, linewidth=1, zorder=2)
+        ax.scatter([knee], [curve[knee]], s=60, c=color_of(1), zorder=4)
+        told += f", knee of strength {suggestion.strength:.2f}"
+    ax.annotate(
+        told, (0, suggestion.eps), xytext=(4, 5), textcoords="offset points",
+        color=color_of(1), fontsize=11, bbox={"fc": "white", "ec": "none", "pad": 1},
+    )  # fmt: skip
+    neighbour = suggestion.min_samples - 1
+    ax.set(xlabel="rows, sorted", ylabel=f"distance to neighbour {neighbour}")
+    ax.set_ylim(bottom=0)
+    plain(ax)
+    return ax

@@ -1,0 +1,35 @@
+"""The plot of k-distances marks eps and the knee."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from coterie.plots import k_distances
+from coterie.select import suggest_eps
+
+
+def rows() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.normal(size=(300, 2)), rng.uniform(-20, 20, size=(40, 2))])
+
+
+def test_the_knee_is_marked_and_its_strength_drawn():
+    found = suggest_eps(rows())
+    assert found.knee is not None
+    ax = k_distances(found, ax=Figure().subplots())
+    curve, chord, eps = ax.lines
+    np.testing.assert_array_equal(curve.get_ydata(), found.curve)
+    assert list(chord.get_ydata()) == [found.curve[0], found.curve[-1]]
+    assert list(eps.get_ydata()) == [found.eps, found.eps]
+    strength, knee = ax.collections
+    assert knee.get_offsets().tolist() == [[found.knee, found.curve[found.knee]]]
+    ((_, low), (_, high)) = strength.get_segments()[0]
+    assert (high - low) / np.ptp(found.curve) == pytest.approx(found.strength)
+    assert ax.get_ylabel() == f"distance to neighbour {found.min_samples - 1}"
+
+
+def test_no_knee_is_said():
+    found = suggest_eps(np.random.default_rng(0).uniform(size=(300, 2)))
+    ax = k_distances(found, ax=Figure().subplots())
+    assert not ax.collections
+    assert "no knee" in ax.texts[0].get_text()
