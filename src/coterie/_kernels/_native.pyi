@@ -248,6 +248,13 @@ def measure_gains(
     gains: Doubles,
     n_threads: int,
 ) -> None: ...
+def merge_tree(
+    heads: NDArray[np.int32],
+    tails: NDArray[np.int32],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    sizes: NDArray[np.int32],
+) -> None: ...
 def minibatch_steps(
     rows: Floats,
     scale: float,
