@@ -4,6 +4,7 @@ from coterie._config import get_options, options, set_options, show_config
 from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
+from coterie.density import HDBSCAN
 from coterie.mixture import (
     BayesianGaussianMixture,
     BernoulliMixture,
@@ -18,6 +19,7 @@ from coterie.neighbors import spanning_tree
 register_with_threadpoolctl()
 
 __all__ = [
+    "HDBSCAN",
     "BayesianGaussianMixture",
     "BernoulliMixture",
     "BisectingKMeans",

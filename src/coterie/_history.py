@@ -18,9 +18,11 @@ class Iteration(TypedDict, total=False):
     The objective is given after each of the two half-steps, so that their descent can be drawn.
     `seconds` is wall time since the run began; `parameters` is there with ``keep="parameters"``.
     Mixtures give the two terms of the free energy after the E-step, `energy` + `neg_entropy`.
+    Methods that do not iterate give one entry for each `stage`.
     """
 
     iteration: int
+    stage: str
     objective_assign: float
     objective_update: float
     shift: float

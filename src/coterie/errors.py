@@ -1,6 +1,10 @@
 """The exceptions of coterie's own; all others are Python's or scikit-learn's."""
 
-__all__ = ["DataError", "FileError", "InvariantError"]
+__all__ = ["AdviceWarning", "DataError", "FileError", "InvariantError"]
+
+
+class AdviceWarning(UserWarning):
+    """A fit did what was asked, but the parameters hardly suit the rows; the message says why."""
 
 
 class DataError(ValueError):

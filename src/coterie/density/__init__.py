@@ -1,0 +1,5 @@
+"""Density clustering: clusters are where rows lie close together."""
+
+from coterie.density.hdbscan import HDBSCAN
+
+__all__ = ["HDBSCAN"]
