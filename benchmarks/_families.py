@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import centroid, mixture, neighbors
+from . import centroid, density, mixture, neighbors
 from ._harness import Workload
 
 FAMILIES: dict[str, Sequence[Workload]] = {
     "neighbors": neighbors.WORKLOADS,
     "centroid": centroid.WORKLOADS,
+    "density": density.WORKLOADS,
     "mixture": mixture.WORKLOADS,
 }
 

@@ -115,7 +115,8 @@ def spanning_tree(reach: Any) -> list[tuple[float, int, int]]:
     n = len(reach)
     group = list(range(n))
     tree = []
-    for length, i, j in sorted((reach[i, j], i, j) for i in range(n) for j in range(i + 1, n)):
+    pairs = ((reach[i, j], i, j) for i in range(n) for j in range(i + 1, n))
+    for length, i, j in sorted(pairs):
         if group[i] != group[j]:
             tree.append((length, i, j))
             group = [group[i] if g == group[j] else g for g in group]

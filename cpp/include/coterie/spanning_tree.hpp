@@ -85,6 +85,7 @@ public:
 
 private:
     static constexpr int n_locks = 64;
+    static constexpr double foresight = 1.5;
     using Node = typename KdTree<In>::Node;
 
     std::int32_t row(std::int32_t position) const { return tree_.order()[position]; }
@@ -178,7 +179,9 @@ private:
             const std::int32_t p = leaf.begin + active[a];
             tree_.read_point(leaf, p, batch.queries.data() + active[a] * d);
             const double limit = limit_[component_[p]].load(std::memory_order_relaxed);
-            batch.found[active[a]] = {{limit}, -1, metric_.reduced_at_most(limit)};
+            // Looking farther than this round asks for spares the point a search in the next.
+            const double reach = foresight * limit;
+            batch.found[active[a]] = {{reach}, -1, metric_.reduced_at_most(reach)};
         }
         descend(batch, active, n_active, 0);
         for (int a = 0; a < n_active; ++a) {

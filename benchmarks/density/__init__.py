@@ -1,0 +1,5 @@
+"""Density clustering."""
+
+from . import bench_hdbscan
+
+WORKLOADS = [*bench_hdbscan.WORKLOADS]
