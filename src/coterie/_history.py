@@ -18,11 +18,9 @@ class Iteration(TypedDict, total=False):
     The objective is given after each of the two half-steps, so that their descent can be drawn.
     `seconds` is wall time since the run began; `parameters` is there with ``keep="parameters"``.
     Mixtures give the two terms of the free energy after the E-step, `energy` + `neg_entropy`.
-    Methods that do not iterate give one entry for each `stage`.
     """
 
     iteration: int
-    stage: str
     objective_assign: float
     objective_update: float
     shift: float
@@ -33,6 +31,16 @@ class Iteration(TypedDict, total=False):
     log_likelihood: float
     seconds: float
     parameters: npt.NDArray[np.float64]
+
+
+class Stage(TypedDict):
+    """One stage of a method that does not iterate: an entry of its `history_`.
+
+    `seconds` is wall time since the fit began, at the end of the stage.
+    """
+
+    stage: str
+    seconds: float
 
 
 class Event(TypedDict):
