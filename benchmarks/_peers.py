@@ -42,6 +42,17 @@ def quitefastmst(prepare: Prepare) -> Contender:
     return Contender("quitefastmst", "quitefastmst", "quitefastmst", prepare)
 
 
+def hdbscan(prepare: Prepare) -> Contender:
+    """The hdbscan package."""
+    return Contender("hdbscan", "hdbscan", "hdbscan", prepare)
+
+
+def fast_hdbscan(prepare: Prepare) -> Contender:
+    """fast_hdbscan, on numba's threads."""
+    environment = {"NUMBA_NUM_THREADS": str(N_THREADS)}
+    return Contender("fast_hdbscan", "fast_hdbscan", "fast_hdbscan", prepare, environment)
+
+
 def import_sklearnex_cluster() -> Any:
     """Import scikit-learn-intelex's clusterers, held to N_THREADS."""
     import daal4py

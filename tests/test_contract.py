@@ -51,6 +51,10 @@ _KINDS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+#: What makes those that are not told a number find the groups of `rows`.
+_FITTING: dict[str, dict[str, Any]] = {"DBSCAN": {"eps": 1.5}, "HDBSCAN": {"min_cluster_size": 10}}
+
+
 def rows(estimator: Any = None, n: int = 90, d: int = 3) -> Any:
     """Three groups of rows, of the kind that the estimator takes."""
     rng = np.random.default_rng(0)
@@ -60,8 +64,8 @@ def rows(estimator: Any = None, n: int = 90, d: int = 3) -> Any:
 
 def of_size(estimator: Any, size: int, **params: Any) -> Any:
     """An estimator that looks for so many groups."""
-    if estimator not in COUNTING:  # a radius that finds the groups of `rows`
-        return estimator(eps=1.5, **params)
+    if estimator not in COUNTING:  # such that the groups of `rows` are found
+        return estimator(**_FITTING[estimator.__name__], **params)
     name = "n_clusters" if estimator in CLUSTERERS else "n_components"
     return estimator(**{name: size}, random_state=3, **params)
 

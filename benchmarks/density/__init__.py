@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import bench_dbscan
+from . import bench_dbscan, bench_hdbscan
 
-WORKLOADS = [*bench_dbscan.WORKLOADS]
+WORKLOADS = [*bench_dbscan.WORKLOADS, *bench_hdbscan.WORKLOADS]

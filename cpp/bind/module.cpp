@@ -11,6 +11,7 @@ namespace nb = nanobind;
 namespace coterie::bind {
 void add_centroid(nb::module_& m);
 void add_density(nb::module_& m);
+void add_hdbscan(nb::module_& m);
 void add_minibatch(nb::module_& m);
 void add_mixture(nb::module_& m);
 void add_neighbors(nb::module_& m);
@@ -36,6 +37,7 @@ NB_MODULE(COTERIE_MODULE, m) {
         "The limit threadpoolctl has set, 0 for none.");
     coterie::bind::add_centroid(m);
     coterie::bind::add_density(m);
+    coterie::bind::add_hdbscan(m);
     coterie::bind::add_minibatch(m);
     coterie::bind::add_mixture(m);
     coterie::bind::add_neighbors(m);

@@ -8,6 +8,7 @@
 
 #include "convert.hpp"
 
+#include "coterie/reachable.hpp"
 #include "coterie/spanning_tree.hpp"
 
 namespace coterie::bind {
@@ -132,6 +133,22 @@ void spanning_tree_of(Rows<T> rows, MetricArgs metric, bool by_tree, Weights cor
 }
 
 template <class T>
+void nearest_reachable_of(Rows<T> rows, Rows<T> queries, MetricArgs metric, bool by_tree,
+                          Column<const double> row_cores, Column<const double> query_cores,
+                          double alpha, Column<std::int64_t> row_ids, Column<double> lengths,
+                          int n_threads) {
+    const Asked<T> asked(rows, queries, metric, by_tree);
+    require_length(row_cores, asked.rows.n_rows, "row_cores must have an entry a row");
+    for (const std::size_t length : {query_cores.shape(0), row_ids.shape(0), lengths.shape(0)})
+        require(length == queries.shape(0), "there must be an entry a query");
+    const Reach reach{asked.metric, row_cores.data(), query_cores.data(), alpha};
+    without_gil([&] {
+        nearest_reachable(asked.search(), reach, row_ids.data(), lengths.data(),
+                          crew_of(n_threads));
+    });
+}
+
+template <class T>
 void add_for(nb::module_& m) {
     using namespace nb::literals;
     m.def("all_lengths", &all_lengths_of<T>, "queries"_a.noconvert(), "rows"_a.noconvert(),
@@ -146,6 +163,9 @@ void add_for(nb::module_& m) {
     m.def("list_within", &list_within_of<T>, "rows"_a.noconvert(), "queries"_a.none().noconvert(),
           "radius"_a, "metric"_a, "by_tree"_a, "starts"_a.noconvert(), "row_ids"_a.noconvert(),
           "lengths"_a.noconvert(), "n_threads"_a);
+    m.def("nearest_reachable", &nearest_reachable_of<T>, "rows"_a.noconvert(),
+          "queries"_a.noconvert(), "metric"_a, "by_tree"_a, "row_cores"_a, "query_cores"_a,
+          "alpha"_a, "row_ids"_a.noconvert(), "lengths"_a.noconvert(), "n_threads"_a);
     m.def("spanning_tree", &spanning_tree_of<T>, "rows"_a.noconvert(), "metric"_a, "by_tree"_a,
           "cores"_a.none(), "heads"_a.noconvert(), "tails"_a.noconvert(), "lengths"_a.noconvert(),
           "n_threads"_a);

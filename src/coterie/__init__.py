@@ -4,7 +4,7 @@ from coterie._config import get_options, options, set_options, show_config
 from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
-from coterie.density import DBSCAN
+from coterie.density import DBSCAN, HDBSCAN
 from coterie.mixture import (
     BayesianGaussianMixture,
     BernoulliMixture,
@@ -20,6 +20,7 @@ register_with_threadpoolctl()
 
 __all__ = [
     "DBSCAN",
+    "HDBSCAN",
     "BayesianGaussianMixture",
     "BernoulliMixture",
     "BisectingKMeans",

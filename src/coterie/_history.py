@@ -33,6 +33,16 @@ class Iteration(TypedDict, total=False):
     parameters: npt.NDArray[np.float64]
 
 
+class Stage(TypedDict):
+    """One stage of a method that does not iterate: an entry of its `history_`.
+
+    `seconds` is wall time since the fit began, at the end of the stage.
+    """
+
+    stage: str
+    seconds: float
+
+
 class Event(TypedDict):
     """Something worth knowing that happened during a fit: an entry of `events_`.
 

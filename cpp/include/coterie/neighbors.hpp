@@ -1,4 +1,4 @@
-// KNearest neighbours and neighbours within a radius, by tree or by tiles: one search, two roads.
+// Nearest neighbours and neighbours within a radius, by tree or by tiles: one search, two roads.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,9 @@ public:
         }
     };
 
-    explicit KNearest(std::int64_t k) : found_(k) { clear(); }
+    explicit KNearest(std::int64_t k) : found_(k) { start(0); }
 
-    void clear() {
+    void start(std::int64_t) {
         std::fill(found_.begin(), found_.end(),
                   Neighbor{std::numeric_limits<double>::infinity(),
                            std::numeric_limits<std::int32_t>::max()});
@@ -53,7 +53,7 @@ public:
     using Neighbor = KNearest::Neighbor;
     explicit Within(double reduced_radius) : reduced_radius_(reduced_radius) {}
 
-    void clear() { found_.clear(); }
+    void start(std::int64_t) { found_.clear(); }
     double limit() const { return reduced_radius_; }
     void take(double reduced, std::int32_t row) {
         if (reduced <= reduced_radius_) found_.push_back({reduced, row});
@@ -75,7 +75,7 @@ public:
     CountWithin(double reduced_radius, const double* weights)
         : reduced_radius_(reduced_radius), weights_(weights) {}
 
-    void clear() { total_ = 0; }
+    void start(std::int64_t) { total_ = 0; }
     double limit() const { return reduced_radius_; }
     void take(double reduced, std::int32_t row) {
         if (reduced <= reduced_radius_) total_ += weights_ ? weights_[row] : 1.0;
@@ -114,7 +114,7 @@ void search_own(const Sum& sum, const KdTree<In>& tree, const Seen& fresh, const
             const auto& leaf = tree.nodes()[tree.leaves()[i]];
             for (std::int32_t position = leaf.begin; position < leaf.end; ++position) {
                 tree.read_point(leaf, position, query.data());
-                seen.clear();
+                seen.start(tree.order()[position]);
                 search_tree(sum, tree, query.data(), seen);
                 emit(tree.order()[position], seen);
             }
@@ -129,7 +129,7 @@ void search_others(const Sum& sum, const KdTree<In>& tree, Matrix<const In> quer
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         Seen seen = fresh;
         for (std::int64_t q = chunks.begin(chunk); q < chunks.end(chunk); ++q) {
-            seen.clear();
+            seen.start(q);
             search_tree(sum, tree, read_rows(queries, q, q + 1).data(), seen);
             emit(q, seen);
         }
@@ -143,6 +143,7 @@ void search_tiles(const Sum& sum, Matrix<const In> rows, Matrix<const In> querie
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
         std::vector<Seen> seen(end - begin, fresh);
+        for (std::int64_t q = begin; q < end; ++q) seen[q - begin].start(q);
         scan_tiles(
             sum, queries, rows, begin, end,
             [&](std::int64_t q, std::int64_t first, const double* reduced, std::int64_t count) {

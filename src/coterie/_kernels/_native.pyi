@@ -325,6 +325,13 @@ def measure_gains(
     gains: Doubles,
     n_threads: int,
 ) -> None: ...
+def merge_tree(
+    heads: NDArray[np.int32],
+    tails: NDArray[np.int32],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    sizes: NDArray[np.int32],
+) -> None: ...
 def minibatch_steps(
     rows: Floats,
     scale: float,
@@ -405,3 +412,45 @@ def sum_sq_dists_csr(
     n_threads: int,
 ) -> float: ...
 def thread_limit() -> int: ...
+def nearest_reachable(
+    rows: Floats,
+    queries: Floats,
+    metric: Metric,
+    by_tree: bool,
+    row_cores: Doubles,
+    query_cores: Doubles,
+    alpha: float,
+    row_ids: NDArray[np.int64],
+    lengths: Doubles,
+    n_threads: int,
+) -> None: ...
+def point_away_from_first(
+    heads: NDArray[np.int32],
+    tails: NDArray[np.int32],
+) -> None: ...
+def condense(
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    heights: Doubles,
+    sizes: NDArray[np.int32],
+    min_cluster_size: int,
+    row_cluster: NDArray[np.int32],
+    row_lambda: Doubles,
+    parent: NDArray[np.int32],
+    size: NDArray[np.int32],
+    birth: Doubles,
+    death: Doubles,
+    peak: Doubles,
+    stability: Doubles,
+) -> int: ...
+def select_clusters(
+    parent: NDArray[np.int32],
+    size: NDArray[np.int32],
+    birth: Doubles,
+    stability: Doubles,
+    leaves: bool,
+    max_size: int,
+    epsilon: float,
+    allow_single: bool,
+    owner: NDArray[np.int32],
+) -> None: ...

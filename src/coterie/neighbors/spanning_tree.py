@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +67,7 @@ def spanning_tree(
     rows = found.prepare(X)
     cores = _check_cores(core_distances, rows.shape[0])
     if found.native is None:
-        return _prim(found, rows, cores)
+        return prim(rows.shape[0], lambda i: found.lengths(rows[i : i + 1], rows)[0], cores)
     n_edges = rows.shape[0] - 1
     tree = SpanningTree(
         np.empty(n_edges, dtype=np.int32), np.empty(n_edges, dtype=np.int32), np.empty(n_edges)
@@ -91,34 +92,42 @@ def _check_cores(core_distances: Any, n_rows: int) -> Floats | None:
     return cores
 
 
-def _prim(metric: Metric, rows: npt.NDArray[Any], cores: Floats | None) -> SpanningTree:
-    """Prim's algorithm for metrics that are Python functions."""
-    n_rows = rows.shape[0]
-    outside = np.arange(1, n_rows)
+def prim(
+    n_rows: int, lengths_from: Callable[[int], Floats], cores: Floats | None = None
+) -> SpanningTree:
+    """Prim's algorithm over any table of distances, asked for one row at a time.
+
+    Parameters
+    ----------
+    n_rows
+        How many rows the tree spans.
+    lengths_from
+        Gives the distances of a row to all rows, shape (n_rows,).
+    cores
+        Core distances of the rows, or None.
+    """
+    rows = np.arange(n_rows)
+    is_outside = np.ones(n_rows, dtype=bool)
     length = np.full(n_rows, np.inf)
-    parent = np.zeros(n_rows, dtype=np.int64)
-    edges = []
+    parent = np.full(n_rows, n_rows)
+    edges = np.empty(max(0, n_rows - 1), dtype=[("length", "f8"), ("head", "i4"), ("tail", "i4")])
     taken = 0
-    while outside.size:
-        offered = metric.lengths(rows[taken : taken + 1], rows[outside])[0]
+    for edge in edges:
+        is_outside[taken] = False
+        offered = lengths_from(taken)
         if cores is not None:
-            offered = np.maximum(np.maximum(offered, cores[taken]), cores[outside])
-        known = parent[outside]
-        better = _is_less(offered, taken, length[outside], known, outside)
-        length[outside[better]], parent[outside[better]] = offered[better], taken
-        low = np.minimum(parent[outside], outside)
-        high = np.maximum(parent[outside], outside)
-        at = np.lexsort((high, low, length[outside]))[0]
-        taken = int(outside[at])
-        edges.append((low[at], high[at], length[taken]))
-        outside = np.delete(outside, at)
-    heads, tails, lengths = (np.array(part) for part in zip(*edges, strict=True)) if edges else (
-        np.empty(0), np.empty(0), np.empty(0)
-    )  # fmt: skip
-    order = np.lexsort((tails, heads, lengths))
-    return SpanningTree(
-        heads[order].astype(np.int32), tails[order].astype(np.int32), lengths[order]
-    )
+            offered = np.maximum(np.maximum(offered, cores[taken]), cores)
+        better = is_outside & _is_less(offered, taken, length, parent, rows)
+        length[better], parent[better] = offered[better], taken
+        candidates = np.flatnonzero(is_outside & (length == length[is_outside].min()))
+        low = np.minimum(parent[candidates], candidates)
+        high = np.maximum(parent[candidates], candidates)
+        at = np.lexsort((high, low))[0]
+        taken = int(candidates[at])
+        edge["length"], edge["head"], edge["tail"] = length[taken], low[at], high[at]
+    edges.sort(order=["length", "head", "tail"])
+    heads, tails = (np.ascontiguousarray(edges[end]) for end in ("head", "tail"))
+    return SpanningTree(heads, tails, np.ascontiguousarray(edges["length"]))
 
 
 def _is_less(

@@ -1,0 +1,155 @@
+"""Mutual reachability: distances that are never less than the core distances of both rows.
+
+Rows are measured by a metric, or distances are given as a table; either offers the spanning tree of
+mutual reachability and, for other rows, the row of the fit that they reach first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+
+from coterie._kernels import kernels
+from coterie.distance import Metric, prepare_both
+from coterie.neighbors import SpanningTree, kth_distances, spanning_tree
+from coterie.neighbors.kdtree import choose_tree
+from coterie.neighbors.spanning_tree import prim
+
+Floats = npt.NDArray[np.float64]
+
+_TILE = 256
+
+
+class ReachTree(NamedTuple):
+    """The spanning tree of mutual reachability, and the core distances that it is made of."""
+
+    tree: SpanningTree
+    cores: Floats
+
+
+class FirstReached(NamedTuple):
+    """The row of the fit that each query reaches first, and its mutual reachability."""
+
+    rows: npt.NDArray[np.int64]
+    lengths: Floats
+
+
+@dataclass(frozen=True)
+class Reachability:
+    """max(core of i, core of j, d(i, j) / alpha), cores being distances to the k-th nearest row.
+
+    A row is the first of its own k nearest.
+    """
+
+    k: int
+    alpha: float
+    n_threads: int
+
+    def _shrink(self, tree: SpanningTree, cores: Floats) -> SpanningTree:
+        """Lengths over alpha, of a tree that was built with alpha times the cores."""
+        if self.alpha == 1:
+            return tree
+        lengths = np.maximum(tree.lengths / self.alpha, cores[tree.heads])
+        np.maximum(lengths, cores[tree.tails], out=lengths)  # which rounding may have undercut
+        return SpanningTree(tree.heads, tree.tails, np.maximum.accumulate(lengths))
+
+    def of_rows(self, metric: Metric, rows: Any) -> ReachTree:
+        """The tree of rows under a metric."""
+        cores, _ = kth_distances(rows, self.k, metric=metric, n_threads=self.n_threads)
+        scaled = cores if self.alpha == 1 else cores * self.alpha
+        tree = spanning_tree(rows, scaled, metric=metric, n_threads=self.n_threads)
+        return ReachTree(self._shrink(tree, cores), cores)
+
+    def of_table(self, dists: Floats) -> ReachTree:
+        """The tree of a dense table of distances; O(n) memory beside it."""
+        cores = np.concatenate([_kth(part, self.k) for part in _slabs(dists)])
+        tree = prim(len(dists), lambda i: dists[i], cores * self.alpha)
+        return ReachTree(self._shrink(tree, cores), cores)
+
+    def of_graph(self, dists: Any) -> ReachTree:
+        """The tree of a CSR table of distances, in which what is not stored is far."""
+        starts, columns = dists.indptr, dists.indices
+        n_stored = np.diff(starts)
+        if n_stored.min() < self.k:
+            raise ValueError(
+                f"HDBSCAN: row {int(n_stored.argmin())} of the sparse X stores {n_stored.min()} "
+                f"distances and min_samples={self.k}; store at least so many in every row, or "
+                "lower min_samples."
+            )
+        parts = (dists.data[starts[i] : starts[i + 1]] for i in range(len(n_stored)))
+        cores = np.array([_kth(part[np.newaxis], self.k)[0] for part in parts], dtype=np.float64)
+        rows = np.repeat(np.arange(len(n_stored)), n_stored)
+        once = rows < columns
+        rows, columns, lengths = rows[once], columns[once], dists.data[once] / self.alpha
+        lengths = np.maximum(lengths, np.maximum(cores[rows], cores[columns]))
+        return ReachTree(_kruskal(len(n_stored), rows, columns, lengths), cores)
+
+    def first_by_metric(
+        self, metric: Metric, rows: Any, cores: Floats, queries: Any
+    ) -> FirstReached:
+        """The row that each query reaches first, by tree or tiles; ties by distance, then row."""
+        query_cores, _ = kth_distances(
+            rows, self.k, queries, metric=metric, n_threads=self.n_threads
+        )
+        rows, queries = prepare_both(metric, rows, queries)
+        if metric.native is None:
+            slabs = (metric.lengths(query[np.newaxis], rows) for query in queries)
+            return self._first(slabs, cores, query_cores)
+        found = FirstReached(np.empty(len(queries), dtype=np.int64), np.empty(len(queries)))
+        by_tree = choose_tree("HDBSCAN", metric, "auto", *rows.shape)
+        kernels.nearest_reachable(
+            rows, queries, metric.native, by_tree, cores, query_cores, self.alpha, *found,
+            self.n_threads,
+        )  # fmt: skip
+        return found
+
+    def first_by_table(self, dists: Floats, cores: Floats) -> FirstReached:
+        """The same from the distances of queries to the rows of the fit, (n_queries, n_rows)."""
+        query_cores = np.concatenate([_kth(part, self.k) for part in _slabs(dists)])
+        return self._first(_slabs(dists), cores, query_cores)
+
+    def _first(self, slabs: Iterator[Floats], cores: Floats, query_cores: Floats) -> FirstReached:
+        found = FirstReached(np.empty(len(query_cores), dtype=np.int64), np.empty(len(query_cores)))
+        q = 0
+        for slab in slabs:
+            for dists in slab:
+                reach = np.maximum(np.maximum(dists / self.alpha, query_cores[q]), cores)
+                nearest = np.flatnonzero(reach == reach.min())
+                found.rows[q] = nearest[dists[nearest].argmin()]
+                found.lengths[q] = reach[found.rows[q]]
+                q += 1
+        return found
+
+
+def _slabs(dists: Floats) -> Iterator[Floats]:
+    """Some rows of a table at a time."""
+    for start in range(0, len(dists), _TILE):
+        yield dists[start : start + _TILE]
+
+
+def _kth(dists: Floats, k: int) -> Floats:
+    """The k-th smallest of every row."""
+    return np.asarray(np.partition(dists, k - 1, axis=1)[:, k - 1], dtype=np.float64)
+
+
+def _kruskal(n_rows: int, rows: Any, columns: Any, lengths: Floats) -> SpanningTree:
+    """The spanning tree of listed edges: SciPy's on their ranks, without zeros and ties."""
+    order = np.lexsort((columns, rows, lengths))
+    ranks = sp.csr_matrix(
+        (np.arange(1.0, order.size + 1), (rows[order], columns[order])), shape=(n_rows, n_rows)
+    )
+    tree = csgraph.minimum_spanning_tree(ranks)
+    if tree.nnz < n_rows - 1:
+        raise ValueError(
+            f"HDBSCAN: the stored distances of the sparse X join its {n_rows} rows to "
+            f"{n_rows - tree.nnz} separate groups; store distances between them, or cluster each "
+            "group by itself."
+        )
+    kept = order[np.sort(tree.data.astype(np.int64)) - 1]
+    return SpanningTree(rows[kept].astype(np.int32), columns[kept].astype(np.int32), lengths[kept])
