@@ -10,6 +10,7 @@ namespace nb = nanobind;
 
 namespace coterie::bind {
 void add_centroid(nb::module_& m);
+void add_hierarchy(nb::module_& m);
 void add_minibatch(nb::module_& m);
 void add_mixture(nb::module_& m);
 void add_neighbors(nb::module_& m);
@@ -34,6 +35,7 @@ NB_MODULE(COTERIE_MODULE, m) {
         "thread_limit", [] { return thread_limit.load(); },
         "The limit threadpoolctl has set, 0 for none.");
     coterie::bind::add_centroid(m);
+    coterie::bind::add_hierarchy(m);
     coterie::bind::add_minibatch(m);
     coterie::bind::add_mixture(m);
     coterie::bind::add_neighbors(m);

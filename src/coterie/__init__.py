@@ -4,6 +4,7 @@ from coterie._config import get_options, options, set_options, show_config
 from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
+from coterie.hierarchy import linkage
 from coterie.mixture import (
     BayesianGaussianMixture,
     BernoulliMixture,
@@ -30,6 +31,7 @@ __all__ = [
     "StudentTMixture",
     "get_options",
     "kmeans_plusplus",
+    "linkage",
     "load",
     "options",
     "set_options",
