@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "coterie/linkage_merges.hpp"
 #include "coterie/linkage_rules.hpp"
 #include "coterie/pool.hpp"
+#include "coterie/simd.hpp"
 #include "coterie/triangle.hpp"
 
 namespace coterie {
@@ -189,31 +191,66 @@ private:
         if (n_alive_ > 1 && n_alive_ * 4 < n_slots() * 3) rebuild({});
     }
 
-    // The nearest of each cluster, from rows of the triangle that workers visit in any order.
+    // The nearest of each cluster, from rows of the triangle that each worker visits in order.
     class AllNearest {
     public:
-        AllNearest(std::int64_t n, int n_workers)
-            : of_worker_(n_workers, std::vector<Neighbor>(n)) {}
+        AllNearest(std::int64_t n, int n_workers) : of_worker_(n_workers) {
+            for (Found& found : of_worker_) {
+                found.dist.assign(n, std::numeric_limits<Real>::infinity());
+                found.slot.assign(n, std::numeric_limits<Slot>::max());
+            }
+        }
 
         void visit_row(std::int64_t i, const Real* later, int worker) {
-            std::vector<Neighbor>& found = of_worker_[worker];
-            Neighbor nearest = found[i];
-            const auto n = static_cast<std::int64_t>(found.size());
-            for (std::int64_t k = i + 1; k < n; ++k) {
-                const Real dist = later[k - i - 1];
-                nearest.take({dist, static_cast<Slot>(k)});
-                found[k].take({dist, static_cast<Slot>(i)});
-            }
-            found[i] = nearest;
+            Found& found = of_worker_[worker];
+            const auto count = static_cast<std::int64_t>(found.dist.size()) - i - 1;
+            const Real least = offer(i, later, count, &found.dist[i] + 1, &found.slot[i] + 1);
+            if (!(least < found.dist[i])) return;
+            found.dist[i] = least;
+            found.slot[i] = i + 1 + (std::find(later, later + count, least) - later);
         }
         Neighbor of(std::int64_t i) const {
             Neighbor nearest;
-            for (const auto& found : of_worker_) nearest.take(found[i]);
+            for (const Found& found : of_worker_)
+                nearest.take({found.dist[i], static_cast<Slot>(found.slot[i])});
             return nearest;
         }
 
     private:
-        std::vector<std::vector<Neighbor>> of_worker_;
+        using Int = typename Simd<Real>::Int;
+        struct Found {
+            AlignedVector<Real> dist;
+            AlignedVector<Int> slot;
+        };
+
+        // Be the nearest of those to whom none was as near; the least distance.
+        static Real offer(std::int64_t i, const Real* later, std::int64_t count, Real* dist,
+                          Int* slot) {
+            constexpr int lanes = Simd<Real>::lanes;
+            const IntVec<Real> self = IntVec<Real>{} + static_cast<Int>(i);
+            Vec<Real> least = broadcast(std::numeric_limits<Real>::infinity());
+            std::int64_t k = 0;
+            for (; k + lanes <= count; k += lanes) {
+                const Vec<Real> offered = load(later + k), known = load(dist + k);
+                IntVec<Real> who;
+                std::memcpy(&who, slot + k, sizeof who);
+                who = offered < known ? self : who;
+                std::memcpy(slot + k, &who, sizeof who);
+                store(dist + k, vec_min(offered, known));
+                least = vec_min(least, offered);
+            }
+            Real smallest = least[0];
+            for (int lane = 1; lane < lanes; ++lane) smallest = std::min(smallest, Real(least[lane]));
+            for (; k < count; ++k) {
+                smallest = std::min(smallest, later[k]);
+                if (!(later[k] < dist[k])) continue;
+                dist[k] = later[k];
+                slot[k] = static_cast<Int>(i);
+            }
+            return smallest;
+        }
+
+        std::vector<Found> of_worker_;
     };
 
     void find_all_nearest() {
@@ -224,19 +261,45 @@ private:
         for (std::int64_t i = 0; i < n_slots(); ++i) clusters_[i].nearest = nearest.of(i);
     }
 
+    // What becomes of the clusters when the triangle is written anew.
+    struct Plan {
+        std::vector<Group> groups;   // in the order of their first
+        std::vector<Slot> first;     // of each group
+        std::vector<Slot> position;  // of each pair among the groups
+    };
+
+    Plan plan(const std::vector<Group>& pairs) const {
+        std::vector<Slot> pair_at(n_slots(), none);
+        std::vector<bool> is_second(n_slots());
+        for (std::size_t p = 0; p < pairs.size(); ++p) {
+            pair_at[pairs[p].first] = static_cast<Slot>(p);
+            is_second[pairs[p].second] = true;
+        }
+        Plan plan;
+        for (Slot i = 0; i < n_slots(); ++i) {
+            if (!clusters_[i].alive || is_second[i]) continue;
+            if (pair_at[i] != none) plan.position.push_back(static_cast<Slot>(plan.first.size()));
+            plan.first.push_back(i);
+            plan.groups.push_back(pair_at[i] == none ? Group{i, none, 0} : pairs[pair_at[i]]);
+        }
+        return plan;
+    }
+
     // Write the triangle anew without the dead and with the pairs joined. Row by row it never
     // reaches past what was read: a new row ends before the old rows still needed begin.
     void rebuild(const std::vector<Group>& pairs) {
-        const std::vector<Group> groups = all_groups(pairs);
-        const auto n = static_cast<std::int64_t>(groups.size());
+        const Plan plan = this->plan(pairs);
+        const auto n = static_cast<std::int64_t>(plan.groups.size());
         const Triangle<Real> smaller{table_.data, n};
         AllNearest nearest(n, crew_.n_threads);
-        const std::int64_t n_together = std::max<std::int64_t>(16, (1 << 21) / n);
-        std::vector<Real> rows(std::min(n, n_together) * n);
+        const std::int64_t n_together = std::max<std::int64_t>(16, (1 << 19) / n);
+        std::vector<Real>& rows = scratch_;
+        if (rows.empty()) rows.resize(std::max<std::int64_t>(16 * n, 1 << 19));
+        std::vector<std::vector<Real>> joined(crew_.n_threads, std::vector<Real>(n_slots()));
         for (std::int64_t first = 0; first < n; first += n_together) {
             const std::int64_t count = std::min(n - first, n_together);
             crew_.run(count, [&](std::int64_t r, int worker) {
-                write_row(groups, first + r, rows.data() + r * n);
+                write_row(plan, first + r, joined[worker].data(), rows.data() + r * n);
                 nearest.visit_row(first + r, rows.data() + r * n, worker);
             });
             crew_.run(count, [&](std::int64_t r, int) {
@@ -247,8 +310,9 @@ private:
         std::vector<Cluster> clusters;
         clusters.reserve(n);
         for (std::int64_t i = 0; i < n; ++i) {
-            Cluster cluster = clusters_[groups[i].first];
-            if (groups[i].second != none) cluster.size += clusters_[groups[i].second].size;
+            Cluster cluster = clusters_[plan.groups[i].first];
+            if (plan.groups[i].second != none)
+                cluster.size += clusters_[plan.groups[i].second].size;
             cluster.nearest = nearest.of(i);
             clusters.push_back(cluster);
         }
@@ -257,38 +321,47 @@ private:
         n_alive_ = n;
     }
 
-    std::vector<Group> all_groups(const std::vector<Group>& pairs) const {
-        std::vector<std::int32_t> pair_at(n_slots(), none);
-        std::vector<bool> is_second(n_slots());
-        for (std::size_t p = 0; p < pairs.size(); ++p) {
-            pair_at[pairs[p].first] = static_cast<std::int32_t>(p);
-            is_second[pairs[p].second] = true;
+    // Distances of the union of a pair to all slots after its first.
+    void join_later(const Group& pair, double n_a, double n_b, Real* to) const {
+        const auto [a, b, apart] = pair;
+        const auto put = [&, apart = apart](std::int64_t x, Real xa, Real xb) {
+            to[x] = static_cast<Real>(Rule::join({static_cast<double>(xa), static_cast<double>(xb),
+                                                  apart, clusters_[x].size, n_a, n_b}));
+        };
+        // Down the column of b each entry is in another row; memory is asked well ahead.
+        constexpr std::int64_t ahead = 24;
+        const std::int64_t n = n_slots();
+        const Real* row = table_.data + table_.start(a) - a - 1;
+        const Real* column = table_.data + table_.start(a + 1) + b - a - 2;
+        for (std::int64_t x = a + 1; x < b; ++x) {
+            const std::int64_t step = n - x - 2;
+            if (x + ahead < b)
+                __builtin_prefetch(column + ahead * step - ahead * (ahead - 1) / 2);
+            put(x, row[x], *column);
+            column += step;
         }
-        std::vector<Group> groups;
-        for (Slot i = 0; i < n_slots(); ++i)
-            if (clusters_[i].alive && !is_second[i])
-                groups.push_back(pair_at[i] == none ? Group{i, none, 0} : pairs[pair_at[i]]);
-        return groups;
+        const Real* other = table_.data + table_.start(b) - b - 1;
+        for (std::int64_t x = b + 1; x < n; ++x) put(x, row[x], other[x]);
     }
 
-    void write_row(const std::vector<Group>& groups, std::int64_t i, Real* to) const {
-        const Group& own = groups[i];
-        const double n_a = clusters_[own.first].size;
-        const double n_b = own.second == none ? 0 : clusters_[own.second].size;
-        const auto dist_to = [&](Slot x, double n_x) {
-            if (own.second == none) return static_cast<double>(table_.upper(own.first, x));
-            return joined(own, n_a, n_b, x, n_x);
-        };
-        for (std::size_t k = i + 1; k < groups.size(); ++k) {
-            const Group& other = groups[k];
-            const double n_c = clusters_[other.first].size;
-            double dist = dist_to(other.first, n_c);
-            if (other.second != none) {
-                const double n_d = clusters_[other.second].size;
-                dist = Rule::join(
-                    {dist, dist_to(other.second, n_d), other.apart, n_a + n_b, n_c, n_d});
-            }
-            *to++ = static_cast<Real>(dist);
+    // Distances of group i to all later groups; `joined` has room for one of every slot.
+    void write_row(const Plan& plan, std::int64_t i, Real* joined, Real* to) const {
+        const auto [a, b, apart] = plan.groups[i];
+        const double n_a = clusters_[a].size, n_b = b == none ? 0 : clusters_[b].size;
+        const Real* from = table_.data + table_.start(a) - a - 1;
+        if (b != none) {
+            join_later(plan.groups[i], n_a, n_b, joined);
+            from = joined;
+        }
+        const auto n = static_cast<std::int64_t>(plan.groups.size());
+        const Slot* first = plan.first.data();
+        for (std::int64_t k = i + 1; k < n; ++k) to[k - i - 1] = from[first[k]];
+        auto pair = std::upper_bound(plan.position.begin(), plan.position.end(), i);
+        for (; pair != plan.position.end(); ++pair) {
+            const auto [c, d, gap] = plan.groups[*pair];
+            to[*pair - i - 1] = static_cast<Real>(Rule::join(
+                {static_cast<double>(from[c]), static_cast<double>(from[d]), gap, n_a + n_b,
+                 clusters_[c].size, clusters_[d].size}));
         }
     }
 
@@ -298,6 +371,7 @@ private:
     Patience patience_;
     std::vector<Cluster> clusters_;  // by slot: its row of the triangle
     std::int64_t n_alive_ = 0;
+    std::vector<Real> scratch_;  // some rows of a triangle that is written anew
     std::vector<Merge> merges_;
 };
 

@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
-from coterie.distance import as_metric
 from coterie.hierarchy._memory import check_vectors
-from coterie.neighbors.kdtree import choose_tree
+from coterie.neighbors.kdtree import FEWEST_ROWS
 from coterie.neighbors.search import knn
 
 Floats = npt.NDArray[np.float64]
+
+#: In more columns than this a scan of all rows in float32 beats a tree on scattered rows.
+_MOST_COLUMNS = 8
 
 
 def link_vectors(
@@ -53,7 +55,7 @@ def link_vectors(
 def _nearest_rows(rows: npt.NDArray[Any], n_threads: int) -> npt.NDArray[np.int64] | None:
     """The nearest other row of each, where a tree finds them quickly."""
     n_rows, n_cols = rows.shape
-    if not choose_tree("linkage", as_metric("euclidean"), "auto", n_rows, n_cols):
+    if n_cols > _MOST_COLUMNS or n_rows < FEWEST_ROWS:
         return None
     ids = knn(rows, 2, n_threads=n_threads).ids
     return np.where(ids[:, 0] == np.arange(n_rows), ids[:, 1], ids[:, 0])
