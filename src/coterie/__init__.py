@@ -4,7 +4,7 @@ from coterie._config import get_options, options, set_options, show_config
 from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
-from coterie.hierarchy import linkage
+from coterie.hierarchy import AgglomerativeClustering, linkage
 from coterie.mixture import (
     BayesianGaussianMixture,
     BernoulliMixture,
@@ -19,6 +19,7 @@ from coterie.neighbors import spanning_tree
 register_with_threadpoolctl()
 
 __all__ = [
+    "AgglomerativeClustering",
     "BayesianGaussianMixture",
     "BernoulliMixture",
     "BisectingKMeans",

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from coterie._checks import whole
 from coterie._config import resolve_n_threads
+from coterie.data import as_blocks
 from coterie.distance import Metric, RowFunction, as_metric
-from coterie.hierarchy._single import link_single
+from coterie.hierarchy._compress import link_compressed
+from coterie.hierarchy._connectivity import check_graph, lengths_of, link_connected
+from coterie.hierarchy._single import merge_table
 from coterie.hierarchy._triangle import given_triangle, link_triangle, triangle_of
 from coterie.hierarchy._vectors import link_vectors
+from coterie.neighbors.spanning_tree import SpanningTree, spanning_tree
 
 Floats = npt.NDArray[np.float64]
 
@@ -86,24 +91,104 @@ def linkage(
     array([[0., 1., 1., 2.],
            [2., 3., 4., 3.]])
     """
-    who = "linkage"
+    return link(
+        X, method, metric, connectivity=connectivity, compress=compress, random_state=random_state,
+        n_threads=n_threads, overwrite=overwrite, who="linkage", **metric_params,
+    ).Z  # fmt: skip
+
+
+class Linked(NamedTuple):
+    """A merge table, and how many pieces the connections were in."""
+
+    Z: Floats
+    n_connected_components: int
+    tree: SpanningTree | None = None  # where the merges are the edges of one
+
+
+def link(
+    X: Any,
+    method: str,
+    metric: str | RowFunction | Metric,
+    *,
+    connectivity: Any,
+    compress: int | None,
+    random_state: Any,
+    n_threads: int | None,
+    who: str,
+    overwrite: bool = False,
+    **metric_params: Any,
+) -> Linked:
+    """Choose the way; see `linkage`."""
     threads = resolve_n_threads(n_threads, who)
     _check_method(who, method)
     if _is_precomputed(X, metric):
         _refuse(who, "compress", compress, "distances")
-        lengths, n_rows = given_triangle(X, method, overwrite=overwrite)
-        return link_triangle(lengths, method, n_rows, n_threads=threads)
+        if connectivity is not None:
+            return _link_connected_square(X, method, connectivity, who)
+        lengths, n_rows = given_triangle(X, method, overwrite=overwrite, who=who)
+        return Linked(link_triangle(lengths, method, n_rows, n_threads=threads), 1)
     found = as_metric(metric, X, who=who, **metric_params)
     if method in EUCLIDEAN:
         _check_euclidean(who, method, found)
-        return link_vectors(found.prepare(X), method, n_threads=threads)
-    if method == "single":
-        return link_single(X, found, n_threads=threads)
+    if compress is not None:
+        return Linked(
+            _link_compressed(X, method, found, connectivity, compress, random_state, threads, who),
+            1,
+        )
+    if method == "single" and connectivity is None:
+        tree = spanning_tree(X, metric=found, n_threads=threads)
+        return Linked(merge_table(tree), 1, tree)
     rows = found.prepare(X)
+    if connectivity is not None:
+        graph = check_graph(connectivity, rows.shape[0], who)
+        lengths_between = lengths_of(found, rows, threads)
+        return Linked(*link_connected(graph, method, lengths_between, rows, who=who))
+    if method in EUCLIDEAN:
+        return Linked(link_vectors(rows, method, n_threads=threads, who=who), 1)
     if getattr(X, "dtype", None) != np.float32:
         rows = rows.astype(np.float64, copy=False)
-    lengths = triangle_of(found, rows, method, n_threads=threads)
-    return link_triangle(lengths, method, rows.shape[0], n_threads=threads)
+    lengths = triangle_of(found, rows, method, n_threads=threads, who=who)
+    return Linked(link_triangle(lengths, method, rows.shape[0], n_threads=threads), 1)
+
+
+def _link_connected_square(X: Any, method: str, connectivity: Any, who: str) -> Linked:
+    """Given distances, of which only those of connected rows matter."""
+    table = np.asarray(X, dtype=np.float64)
+    if table.ndim != 2 or method in EUCLIDEAN:
+        raise ValueError(
+            f"{who}: connectivity= with given distances needs a square table and a method of "
+            f"distances, and X has shape {table.shape} with method={method!r}; pass rows, or use "
+            "'single', 'complete', 'average' or 'weighted'."
+        )
+    graph = check_graph(connectivity, table.shape[0], who)
+    return Linked(
+        *link_connected(graph, method, lambda i, j: table[np.ix_(i, j)], None, who=who)
+    )
+
+
+def _link_compressed(
+    X: Any,
+    method: str,
+    metric: Metric,
+    connectivity: Any,
+    compress: Any,
+    random_state: Any,
+    n_threads: int,
+    who: str,
+) -> Floats:
+    """Micro-clusters instead of rows; a memory map is left where it is."""
+    if not whole(1).allows(compress):
+        raise ValueError(f"{who}: compress={compress!r} was given; use {whole(1).words} or None.")
+    if method not in EUCLIDEAN or connectivity is not None:
+        raise ValueError(
+            f"{who}: compress={compress} stands for rows by their means, which serves methods "
+            f"{', '.join(EUCLIDEAN)} without connectivity=, and method={method!r}; use one of these."
+        )
+    streamed = isinstance(X, np.memmap) and X.dtype in (np.float32, np.float64) and X.ndim == 2
+    blocks = as_blocks(X if streamed else metric.prepare(X), None, n_threads)
+    return link_compressed(
+        blocks, int(compress), method, random_state=random_state, n_threads=n_threads, who=who
+    )
 
 
 def _check_method(who: str, method: Any) -> None:
