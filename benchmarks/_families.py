@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import centroid, mixture, neighbors
+from . import centroid, hierarchy, mixture, neighbors
 from ._harness import Workload
 
 FAMILIES: dict[str, Sequence[Workload]] = {
     "neighbors": neighbors.WORKLOADS,
     "centroid": centroid.WORKLOADS,
+    "hierarchy": hierarchy.WORKLOADS,
     "mixture": mixture.WORKLOADS,
 }
 

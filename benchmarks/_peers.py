@@ -37,6 +37,21 @@ def quitefastmst(prepare: Prepare) -> Contender:
     return Contender("quitefastmst", "quitefastmst", "quitefastmst", prepare)
 
 
+def scipy(prepare: Prepare) -> Contender:
+    """SciPy."""
+    return Contender("scipy", "scipy", "scipy", prepare)
+
+
+def fastcluster(prepare: Prepare, name: str = "fastcluster") -> Contender:
+    """fastcluster, from a matrix of distances or straight from rows."""
+    return Contender(name, "fastcluster", "fastcluster", prepare)
+
+
+def genieclust(prepare: Prepare) -> Contender:
+    """genieclust."""
+    return Contender("genieclust", "genieclust", "genieclust", prepare)
+
+
 def import_sklearnex_cluster() -> Any:
     """Import scikit-learn-intelex's clusterers, held to N_THREADS."""
     import daal4py

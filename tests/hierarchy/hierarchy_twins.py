@@ -60,9 +60,7 @@ class Clusters:
         self.alive.remove(a)
         self.alive.remove(b)
         x, n = np.array(self.alive, dtype=int), self.sizes
-        dist = RULES[self.method](
-            self.far[x, a], self.far[x, b], self.far[a, b], n[x], n[a], n[b]
-        )
+        dist = RULES[self.method](self.far[x, a], self.far[x, b], self.far[a, b], n[x], n[a], n[b])
         self.far[new, x] = self.far[x, new] = dist
         n[new] = n[a] + n[b]
         self.alive.append(new)

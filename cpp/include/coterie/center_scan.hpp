@@ -91,8 +91,8 @@ public:
 
     std::int64_t n_tiles() const { return (count() + width - 1) / width; }
 
-    // Lower `near[q]` to the nearest of what it holds and the centres in these tiles, for each query
-    // (a slot, which is not near itself).
+    // Lower `near[q]` to the nearest of what it holds and the centres in these tiles, for each
+    // query (a slot, which is not near itself).
     void scan(std::span<const std::int32_t> queries, std::int64_t first_tile, std::int64_t end_tile,
               NearCenter* near) const {
         // A strip of tiles stays in the cache while all queries go by.
@@ -100,7 +100,8 @@ public:
         for (std::int64_t begin = first_tile; begin < end_tile; begin += strip) {
             const std::int64_t end = std::min(end_tile, begin + strip);
             std::size_t q = 0;
-            for (; q + 4 <= queries.size(); q += 4) scan_strip<4>(&queries[q], begin, end, near + q);
+            for (; q + 4 <= queries.size(); q += 4)
+                scan_strip<4>(&queries[q], begin, end, near + q);
             for (; q < queries.size(); ++q) scan_strip<1>(&queries[q], begin, end, near + q);
         }
     }

@@ -182,9 +182,8 @@ private:
         std::vector<Slot> lost;
         for (Slot i = 0; i < n_slots(); ++i)
             if (clusters_[i].alive && clusters_[i].nearest.slot == none) lost.push_back(i);
-        crew_.run(static_cast<std::int64_t>(lost.size()), [&](std::int64_t l, int) {
-            clusters_[lost[l]].nearest = nearest_of(lost[l]);
-        });
+        crew_.run(static_cast<std::int64_t>(lost.size()),
+                  [&](std::int64_t l, int) { clusters_[lost[l]].nearest = nearest_of(lost[l]); });
     }
 
     void drop_dead() {
@@ -240,7 +239,8 @@ private:
                 least = vec_min(least, offered);
             }
             Real smallest = least[0];
-            for (int lane = 1; lane < lanes; ++lane) smallest = std::min(smallest, Real(least[lane]));
+            for (int lane = 1; lane < lanes; ++lane)
+                smallest = std::min(smallest, Real(least[lane]));
             for (; k < count; ++k) {
                 smallest = std::min(smallest, later[k]);
                 if (!(later[k] < dist[k])) continue;
@@ -335,8 +335,7 @@ private:
         const Real* column = table_.data + table_.start(a + 1) + b - a - 2;
         for (std::int64_t x = a + 1; x < b; ++x) {
             const std::int64_t step = n - x - 2;
-            if (x + ahead < b)
-                __builtin_prefetch(column + ahead * step - ahead * (ahead - 1) / 2);
+            if (x + ahead < b) __builtin_prefetch(column + ahead * step - ahead * (ahead - 1) / 2);
             put(x, row[x], *column);
             column += step;
         }
@@ -359,9 +358,9 @@ private:
         auto pair = std::upper_bound(plan.position.begin(), plan.position.end(), i);
         for (; pair != plan.position.end(); ++pair) {
             const auto [c, d, gap] = plan.groups[*pair];
-            to[*pair - i - 1] = static_cast<Real>(Rule::join(
-                {static_cast<double>(from[c]), static_cast<double>(from[d]), gap, n_a + n_b,
-                 clusters_[c].size, clusters_[d].size}));
+            to[*pair - i - 1] = static_cast<Real>(
+                Rule::join({static_cast<double>(from[c]), static_cast<double>(from[d]), gap,
+                            n_a + n_b, clusters_[c].size, clusters_[d].size}));
         }
     }
 

@@ -1,8 +1,8 @@
 // Ward, centroid and median linkage straight from rows: a cluster is its centre, and memory O(n d).
 //
 // Ward's rule is reducible, so all pairs nearest to each other are joined in rounds, as on the
-// triangle. A cluster keeps its nearest for as long as that lives; when it is joined to another, the
-// old distance is still a lower bound, which the union often meets. Centroid and median linkage
+// triangle. A cluster keeps its nearest for as long as that lives; when it is joined to another,
+// the old distance is still a lower bound, which the union often meets. Centroid and median linkage
 // join one closest pair at a time and offer each union to all others.
 #pragma once
 
@@ -233,7 +233,8 @@ private:
         Slot closest = none;
         double least = std::numeric_limits<double>::infinity();
         for (Slot i = 0; i < static_cast<Slot>(all_.clusters.size()); ++i)
-            if (all_.clusters[i].alive && (closest == none || all_.clusters[i].nearest.dist < least))
+            if (all_.clusters[i].alive &&
+                (closest == none || all_.clusters[i].nearest.dist < least))
                 closest = i, least = all_.clusters[i].nearest.dist;
         return closest;
     }
@@ -283,8 +284,8 @@ private:
 // nearest other row of each.
 template <class In>
 std::vector<Merge> link_vectors(std::string_view method, Matrix<const In> rows, const double* sizes,
-                                const double* shift, double scale,
-                                const std::int64_t* first, const Crew& crew) {
+                                const double* shift, double scale, const std::int64_t* first,
+                                const Crew& crew) {
     std::vector<double> values(rows.n_rows * rows.n_cols), inverse(rows.n_rows, 0.5);
     for (std::int64_t i = 0; i < rows.n_rows; ++i)
         for (std::int64_t t = 0; t < rows.n_cols; ++t)
@@ -293,8 +294,7 @@ std::vector<Merge> link_vectors(std::string_view method, Matrix<const In> rows, 
     if (method == "ward")
         for (std::int64_t i = 0; i < rows.n_rows; ++i) inverse[i] = sizes ? 1 / sizes[i] : 1;
     ClusterCenters centers(std::move(values), std::move(inverse), rows.n_cols);
-    if (method == "ward")
-        return WardLinkage(std::move(centers), sizes, scale, first, crew).run();
+    if (method == "ward") return WardLinkage(std::move(centers), sizes, scale, first, crew).run();
     return MidpointLinkage(std::move(centers), sizes, scale, method == "median", crew).run();
 }
 

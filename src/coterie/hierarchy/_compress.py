@@ -35,8 +35,8 @@ def link_compressed(
     if n_micro >= blocks.n_rows:
         rows = np.asarray(blocks.rows)
         return link_vectors(rows, method, n_threads=n_threads, who=who)
-    labels, means = micro_clusters(blocks, n_micro, random_state, who)
-    kept, labels = np.unique(labels, return_inverse=True)
+    nearest, means = micro_clusters(blocks, n_micro, random_state, who)
+    kept, labels = np.unique(nearest, return_inverse=True)
     sizes = np.bincount(labels).astype(np.float64)
     table = link_vectors(
         np.ascontiguousarray(means[kept]), method, sizes=sizes, n_threads=n_threads, who=who

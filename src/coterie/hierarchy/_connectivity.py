@@ -156,8 +156,8 @@ def _connect(graph: Any, lengths: Lengths, who: str) -> tuple[list[Neighbors], i
         members = [np.flatnonzero(piece == p) for p in range(n_pieces)]
         for first, second in combinations(members, 2):
             table = lengths(second, first)
-            i, j = np.unravel_index(table.argmin(), table.shape)
-            near[second[i]][int(first[j])] = near[first[j]][int(second[i])] = 0.0
+            at, to = np.unravel_index(table.argmin(), table.shape)
+            near[second[at]][int(first[to])] = near[first[to]][int(second[at])] = 0.0
     return near, int(n_pieces)
 
 

@@ -18,9 +18,7 @@ Floats = npt.NDArray[np.float64]
 _SQUARED = ("ward", "centroid", "median")
 
 
-def link_triangle(
-    lengths: npt.NDArray[Any], method: str, n_rows: int, *, n_threads: int
-) -> Floats:
+def link_triangle(lengths: npt.NDArray[Any], method: str, n_rows: int, *, n_threads: int) -> Floats:
     """The merge table from the condensed distances of all pairs, which are used up.
 
     Lance and Williams' (1967) update rules; see `cpp/include/coterie/linkage_triangle.hpp` for the

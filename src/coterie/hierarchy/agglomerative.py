@@ -37,6 +37,11 @@ Ints = npt.NDArray[np.int64]
 _SORTED = ("cosine", "correlation", "sqeuclidean", "gower")
 
 
+_CACHE = Rule(
+    lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path or joblib.Memory"
+)
+
+
 class AgglomerativeClustering(Clusterer):
     """Join the two nearest clusters, again and again, and cut the tree of merges.
 
@@ -93,7 +98,8 @@ class AgglomerativeClustering(Clusterer):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_clusters": NONE | whole(1),
         "metric": one_of(*METRICS, "l1", "l2", "precomputed") | CALLABLE,
-        "memory": NONE | Rule(lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path"),
+        "memory": NONE
+        | Rule(lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path"),
         "connectivity": NONE | ARRAY | CALLABLE,
         "compute_full_tree": one_of("auto") | FLAG,
         "linkage": one_of(*METHODS),
@@ -202,9 +208,9 @@ class AgglomerativeClustering(Clusterer):
             )
         if self.linkage in EUCLIDEAN and self.metric not in ("euclidean", "l2"):
             raise ValueError(
-                f"{who}: {self.metric} was provided as metric. {self.linkage.capitalize()} can only "
-                "work with euclidean distances (i.e. 'euclidean' and 'l2'); use one of these, or "
-                "another linkage."
+                f"{who}: {self.metric} was provided as metric. {self.linkage.capitalize()} can "
+                "only work with euclidean distances (i.e. 'euclidean' and 'l2'); use one of "
+                "these, or another linkage."
             )
 
     def _cut_first_time(self, children: Ints) -> None:
@@ -293,7 +299,7 @@ class AgglomerativeClustering(Clusterer):
         return np.asarray(labels, dtype=np.int64) - 1
 
     def inconsistency(self, depth: int = 2) -> Floats:
-        """Mean, spread and number of the heights up to `depth` below each merge, and its z-score."""
+        """Mean, spread and number of heights down to `depth` below each merge, and its z-score."""
         check_is_fitted(self)
         return np.asarray(hierarchy.inconsistent(self.Z_, depth))
 

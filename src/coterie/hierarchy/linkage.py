@@ -40,8 +40,8 @@ def linkage(
     """Join the two nearest clusters, again and again, until one is left.
 
     The distance of two clusters is, by `method`, the least (``"single"``), the largest
-    (``"complete"``) or the mean (``"average"``) of the distances between their rows; the mean of the
-    distances of the parts of the one joined last (``"weighted"``); the distance of their means
+    (``"complete"``) or the mean (``"average"``) of the distances between their rows; the mean of
+    the distances of the parts of the one joined last (``"weighted"``); the distance of their means
     (``"centroid"``) or of the midpoints of their parts (``"median"``); or the root of twice the
     growth of the sum of squared errors when they are joined (``"ward"``).
 
@@ -161,9 +161,7 @@ def _link_connected_square(X: Any, method: str, connectivity: Any, who: str) -> 
             "'single', 'complete', 'average' or 'weighted'."
         )
     graph = check_graph(connectivity, table.shape[0], who)
-    return Linked(
-        *link_connected(graph, method, lambda i, j: table[np.ix_(i, j)], None, who=who)
-    )
+    return Linked(*link_connected(graph, method, lambda i, j: table[np.ix_(i, j)], None, who=who))
 
 
 def _link_compressed(
@@ -182,7 +180,8 @@ def _link_compressed(
     if method not in EUCLIDEAN or connectivity is not None:
         raise ValueError(
             f"{who}: compress={compress} stands for rows by their means, which serves methods "
-            f"{', '.join(EUCLIDEAN)} without connectivity=, and method={method!r}; use one of these."
+            f"{', '.join(EUCLIDEAN)} without connectivity=, and method={method!r} was given; use "
+            "one of these."
         )
     streamed = isinstance(X, np.memmap) and X.dtype in (np.float32, np.float64) and X.ndim == 2
     blocks = as_blocks(X if streamed else metric.prepare(X), None, n_threads)
