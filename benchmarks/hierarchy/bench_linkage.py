@@ -85,7 +85,7 @@ def genieclust_single(arrays: Arrays) -> Call:
     """genieclust's Genie with threshold 1, which is single linkage."""
     import genieclust
 
-    model = genieclust.Genie(2, gini_threshold=1.0, compute_full_tree=True)
+    model = genieclust.Genie(2, gini_threshold=1.0)
     return lambda: Outcome(model.fit(arrays["X"]).distances_)
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from coterie.distance import Metric
+from coterie import distance
 
 Floats = npt.NDArray[np.float64]
 Neighbors = dict[int, float]  # distance of each neighbour
@@ -161,7 +161,7 @@ def _connect(graph: Any, lengths: Lengths, who: str) -> tuple[list[Neighbors], i
     return near, int(n_pieces)
 
 
-def lengths_of(metric: Metric, rows: npt.NDArray[Any], n_threads: int) -> Lengths:
+def lengths_of(metric: distance.Metric, rows: npt.NDArray[Any], n_threads: int) -> Lengths:
     """Distances between prepared rows, by their numbers."""
     return lambda i, j: metric.lengths(rows[i], rows[j], n_threads)
 

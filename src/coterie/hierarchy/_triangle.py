@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie import distance
 from coterie._kernels import kernels
-from coterie.distance import Metric
 from coterie.hierarchy._memory import check_triangle
 
 Floats = npt.NDArray[np.float64]
@@ -36,7 +36,12 @@ def link_triangle(lengths: npt.NDArray[Any], method: str, n_rows: int, *, n_thre
 
 
 def triangle_of(
-    metric: Metric, rows: npt.NDArray[Any], method: str, *, n_threads: int, who: str = "linkage"
+    metric: distance.Metric,
+    rows: npt.NDArray[Any],
+    method: str,
+    *,
+    n_threads: int,
+    who: str = "linkage",
 ) -> npt.NDArray[Any]:
     """Condensed distances of prepared rows, in their own precision."""
     n_rows = rows.shape[0]
