@@ -47,7 +47,7 @@ public:
             for (std::int64_t t = 0; t < n_cols; ++t) sq_norm += center(i)[t] * center(i)[t];
             sq_reach = std::max(sq_reach, sq_norm);
         }
-        slack_ = 1 + 1.0 / 128 + static_cast<double>(n_cols) * 0x1p-21;
+        slack_ = 1 + 1.0 / 128 + static_cast<double>(n_cols + 8) * 0x1p-21;
         // (1 + 128) u^2 (2 reach)^2 with u = 2^-24, and what is lost below the normal numbers.
         least_ = static_cast<float>(sq_reach * 0x1p-38) + 1e-30f;
         pack();

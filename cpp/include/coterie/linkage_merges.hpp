@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -50,7 +51,7 @@ public:
     explicit Patience(const Crew& crew) : crew_(crew) {}
 
     void ask() {
-        if (!crew_.poll || ++n_steps_ % 16 != 0 || clock::now() < next_) return;
+        if (!crew_.poll || clock::now() < next_) return;
         if (crew_.poll()) throw Interrupted{};
         next_ = clock::now() + std::chrono::milliseconds(50);
     }
@@ -58,7 +59,6 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     const Crew& crew_;
-    std::int64_t n_steps_ = 0;
     clock::time_point next_ = clock::now() + std::chrono::milliseconds(50);
 };
 

@@ -297,6 +297,7 @@ private:
         if (rows.empty()) rows.resize(std::max<std::int64_t>(16 * n, 1 << 19));
         std::vector<std::vector<Real>> joined(crew_.n_threads, std::vector<Real>(n_slots()));
         for (std::int64_t first = 0; first < n; first += n_together) {
+            patience_.ask();
             const std::int64_t count = std::min(n - first, n_together);
             crew_.run(count, [&](std::int64_t r, int worker) {
                 write_row(plan, first + r, joined[worker].data(), rows.data() + r * n);

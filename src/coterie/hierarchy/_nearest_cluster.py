@@ -35,7 +35,7 @@ def describe_clusters(
         return {"centers": centers, "sizes": sizes}
     order = np.argsort(labels, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    kept = None if precomputed else np.array(rows)
+    kept = None if precomputed else rows
     return {"rows": kept, "order": order, "starts": starts, "shares": shares}
 
 

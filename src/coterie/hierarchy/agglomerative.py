@@ -47,7 +47,8 @@ class AgglomerativeClustering(Clusterer):
 
     Drop-in for `sklearn.cluster.AgglomerativeClustering`: same parameters, attributes and label
     numbering; plus all seven linkages, the merge table `Z_`, `predict`, and cuts without another
-    fit. See `coterie.linkage` for the linkages, time and memory.
+    fit. See `coterie.linkage` for the linkages, time and memory; where clusters have no centres the
+    model keeps X (not a copy) for `predict`.
 
     Parameters
     ----------
