@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -19,8 +18,8 @@
 #include "coterie/linkage_merges.hpp"
 #include "coterie/linkage_rules.hpp"
 #include "coterie/pool.hpp"
-#include "coterie/simd.hpp"
 #include "coterie/triangle.hpp"
+#include "coterie/triangle_nearest.hpp"
 
 namespace coterie {
 
@@ -50,20 +49,9 @@ public:
 
 private:
     using Slot = std::int32_t;
+    using Neighbor = TriangleNeighbor<Real>;
     static constexpr Slot none = -1;
     static constexpr std::int64_t chunk_size = 2048;
-
-    struct Neighbor {
-        Real dist = std::numeric_limits<Real>::infinity();
-        Slot slot = std::numeric_limits<Slot>::max();
-
-        bool comes_before(const Neighbor& other) const {
-            return dist < other.dist || (dist == other.dist && slot < other.slot);
-        }
-        void take(const Neighbor& other) {
-            if (other.comes_before(*this)) *this = other;
-        }
-    };
 
     struct Cluster {
         Slot row = 0;  // one of its rows
@@ -190,71 +178,8 @@ private:
         if (n_alive_ > 1 && n_alive_ * 4 < n_slots() * 3) rebuild({});
     }
 
-    // The nearest of each cluster, from rows of the triangle that each worker visits in order.
-    class AllNearest {
-    public:
-        AllNearest(std::int64_t n, int n_workers) : of_worker_(n_workers) {
-            for (Found& found : of_worker_) {
-                found.dist.assign(n, std::numeric_limits<Real>::infinity());
-                found.slot.assign(n, std::numeric_limits<Slot>::max());
-            }
-        }
-
-        void visit_row(std::int64_t i, const Real* later, int worker) {
-            Found& found = of_worker_[worker];
-            const auto count = static_cast<std::int64_t>(found.dist.size()) - i - 1;
-            const Real least = offer(i, later, count, &found.dist[i] + 1, &found.slot[i] + 1);
-            if (!(least < found.dist[i])) return;
-            found.dist[i] = least;
-            found.slot[i] = i + 1 + (std::find(later, later + count, least) - later);
-        }
-        Neighbor of(std::int64_t i) const {
-            Neighbor nearest;
-            for (const Found& found : of_worker_)
-                nearest.take({found.dist[i], static_cast<Slot>(found.slot[i])});
-            return nearest;
-        }
-
-    private:
-        using Int = typename Simd<Real>::Int;
-        struct Found {
-            AlignedVector<Real> dist;
-            AlignedVector<Int> slot;
-        };
-
-        // Be the nearest of those to whom none was as near; the least distance.
-        static Real offer(std::int64_t i, const Real* later, std::int64_t count, Real* dist,
-                          Int* slot) {
-            constexpr int lanes = Simd<Real>::lanes;
-            const IntVec<Real> self = IntVec<Real>{} + static_cast<Int>(i);
-            Vec<Real> least = broadcast(std::numeric_limits<Real>::infinity());
-            std::int64_t k = 0;
-            for (; k + lanes <= count; k += lanes) {
-                const Vec<Real> offered = load(later + k), known = load(dist + k);
-                IntVec<Real> who;
-                std::memcpy(&who, slot + k, sizeof who);
-                who = offered < known ? self : who;
-                std::memcpy(slot + k, &who, sizeof who);
-                store(dist + k, vec_min(offered, known));
-                least = vec_min(least, offered);
-            }
-            Real smallest = least[0];
-            for (int lane = 1; lane < lanes; ++lane)
-                smallest = std::min(smallest, Real(least[lane]));
-            for (; k < count; ++k) {
-                smallest = std::min(smallest, later[k]);
-                if (!(later[k] < dist[k])) continue;
-                dist[k] = later[k];
-                slot[k] = static_cast<Int>(i);
-            }
-            return smallest;
-        }
-
-        std::vector<Found> of_worker_;
-    };
-
     void find_all_nearest() {
-        AllNearest nearest(n_slots(), crew_.n_threads);
+        AllNearest<Real> nearest(n_slots(), crew_.n_threads);
         crew_.run(n_slots(), [&](std::int64_t i, int worker) {
             nearest.visit_row(i, table_.data + table_.start(i), worker);
         });
@@ -291,7 +216,7 @@ private:
         const Plan plan = this->plan(pairs);
         const auto n = static_cast<std::int64_t>(plan.groups.size());
         const Triangle<Real> smaller{table_.data, n};
-        AllNearest nearest(n, crew_.n_threads);
+        AllNearest<Real> nearest(n, crew_.n_threads);
         const std::int64_t n_together = std::max<std::int64_t>(16, (1 << 19) / n);
         std::vector<Real>& rows = scratch_;
         if (rows.empty()) rows.resize(std::max<std::int64_t>(16 * n, 1 << 19));

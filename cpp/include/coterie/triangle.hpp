@@ -35,9 +35,9 @@ void fill_triangle(const Metric& metric, Matrix<const Real> rows, Triangle<Real>
                 sum, later, later, 0, chunks.end(chunk) - begin,
                 [&](std::int64_t q, std::int64_t first, const double* reduced, std::int64_t count) {
                     const std::int64_t i = begin + q;
-                    Real* to = out.data + out.start(i) - i - 1;
                     for (std::int64_t k = std::max<std::int64_t>(0, q + 1 - first); k < count; ++k)
-                        to[begin + first + k] = static_cast<Real>(metric.length_of(reduced[k]));
+                        out.upper(i, begin + first + k) =
+                            static_cast<Real>(metric.length_of(reduced[k]));
                 });
         });
     });
