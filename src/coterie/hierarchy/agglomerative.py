@@ -89,11 +89,11 @@ class AgglomerativeClustering(Clusterer):
     Examples
     --------
     >>> from coterie import AgglomerativeClustering
-    >>> model = AgglomerativeClustering(2).fit([[1.0, 2], [1, 4], [1, 0], [4, 2], [4, 4], [4, 0]])
+    >>> model = AgglomerativeClustering(2).fit([[0.0], [1], [3], [10], [12]])
     >>> model.labels_
-    array([1, 1, 1, 0, 0, 0])
+    array([0, 0, 0, 1, 1])
     >>> model.cut(height=2.5)
-    array([1, 0, 1, 2, 3, 2])
+    array([1, 1, 2, 0, 0])
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {
