@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import centroid, density, mixture, neighbors
+from . import centroid, density, hierarchy, mixture, neighbors
 from ._harness import Workload
 
 FAMILIES: dict[str, Sequence[Workload]] = {
     "neighbors": neighbors.WORKLOADS,
     "centroid": centroid.WORKLOADS,
     "density": density.WORKLOADS,
+    "hierarchy": hierarchy.WORKLOADS,
     "mixture": mixture.WORKLOADS,
 }
 

@@ -53,6 +53,21 @@ def fast_hdbscan(prepare: Prepare) -> Contender:
     return Contender("fast_hdbscan", "fast_hdbscan", "fast_hdbscan", prepare, environment)
 
 
+def scipy(prepare: Prepare) -> Contender:
+    """SciPy."""
+    return Contender("scipy", "scipy", "scipy", prepare)
+
+
+def fastcluster(prepare: Prepare, name: str = "fastcluster") -> Contender:
+    """fastcluster, from a matrix of distances or straight from rows."""
+    return Contender(name, "fastcluster", "fastcluster", prepare)
+
+
+def genieclust(prepare: Prepare) -> Contender:
+    """genieclust."""
+    return Contender("genieclust", "genieclust", "genieclust", prepare)
+
+
 def import_sklearnex_cluster() -> Any:
     """Import scikit-learn-intelex's clusterers, held to N_THREADS."""
     import daal4py

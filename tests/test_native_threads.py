@@ -230,6 +230,17 @@ X = rng.normal(size=(300_000, 64)).astype(np.float32)
 def work():
     KMeans(3000, random_state=0, max_iter=1).fit(X)
 """,
+    "a linkage of rows": """
+X = rng.normal(size=(300_000, 16)).astype(np.float32)
+def work():
+    coterie.linkage(X, "ward")
+""",
+    "linkages of distances": """
+X = rng.normal(size=(8_000, 16)).astype(np.float32)
+def work():
+    while True:
+        coterie.linkage(X, "average")
+""",
 }
 
 

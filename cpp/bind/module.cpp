@@ -12,6 +12,7 @@ namespace coterie::bind {
 void add_centroid(nb::module_& m);
 void add_density(nb::module_& m);
 void add_hdbscan(nb::module_& m);
+void add_hierarchy(nb::module_& m);
 void add_minibatch(nb::module_& m);
 void add_mixture(nb::module_& m);
 void add_neighbors(nb::module_& m);
@@ -38,6 +39,7 @@ NB_MODULE(COTERIE_MODULE, m) {
     coterie::bind::add_centroid(m);
     coterie::bind::add_density(m);
     coterie::bind::add_hdbscan(m);
+    coterie::bind::add_hierarchy(m);
     coterie::bind::add_minibatch(m);
     coterie::bind::add_mixture(m);
     coterie::bind::add_neighbors(m);

@@ -1,32 +1,14 @@
 // Bindings of distances, neighbours and the spanning tree.
 #include "coterie/neighbors.hpp"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-
-#include <tuple>
-
 #include "convert.hpp"
+#include "metric_args.hpp"
 
 #include "coterie/reachable.hpp"
 #include "coterie/spanning_tree.hpp"
 
 namespace coterie::bind {
 namespace {
-
-// Name, p of Minkowski's, ranges and weights of Gower's columns.
-using MetricArgs = std::tuple<std::string, double, std::optional<Column<const double>>,
-                              std::optional<Column<const double>>>;
-
-Metric as_metric(const MetricArgs& args, std::int64_t n_cols) {
-    const auto& [name, p, ranges, weights] = args;
-    for (const auto* column : {&ranges, &weights}) {
-        require(column->has_value() || name != "gower", "gower needs ranges and weights");
-        if (*column) require_length(**column, n_cols, "ranges and weights have an entry a column");
-    }
-    return Metric::named(name, p, ranges ? ranges->data() : nullptr,
-                         weights ? weights->data() : nullptr);
-}
 
 template <class T>
 struct Asked {

@@ -5,6 +5,7 @@ from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
 from coterie.density import DBSCAN, HDBSCAN
+from coterie.hierarchy import AgglomerativeClustering, linkage
 from coterie.mixture import (
     BayesianGaussianMixture,
     BernoulliMixture,
@@ -21,6 +22,7 @@ register_with_threadpoolctl()
 __all__ = [
     "DBSCAN",
     "HDBSCAN",
+    "AgglomerativeClustering",
     "BayesianGaussianMixture",
     "BernoulliMixture",
     "BisectingKMeans",
@@ -33,6 +35,7 @@ __all__ = [
     "StudentTMixture",
     "get_options",
     "kmeans_plusplus",
+    "linkage",
     "load",
     "options",
     "set_options",

@@ -216,6 +216,12 @@ def draw_rows(
     targets: Doubles,
     row_ids: NDArray[np.int64],
 ) -> None: ...
+def fill_triangle(
+    rows: Floats,
+    metric: Metric,
+    lengths: Floats,
+    n_threads: int,
+) -> None: ...
 def gaussian_pass(
     rows: Floats,
     weights: Doubles | None,
@@ -290,6 +296,29 @@ def kth_lengths(
     by_tree: bool,
     kth: Doubles,
     mean: Doubles | None,
+    n_threads: int,
+) -> None: ...
+def link_edges(
+    heads: NDArray[np.int32],
+    tails: NDArray[np.int32],
+    lengths: Doubles,
+    table: Doubles,
+) -> None: ...
+def link_triangle(
+    method: str,
+    lengths: Floats,
+    scale: float,
+    table: Doubles,
+    n_threads: int,
+) -> None: ...
+def link_vectors(
+    method: str,
+    rows: Floats,
+    sizes: Doubles | None,
+    shift: Doubles,
+    scale: float,
+    first: NDArray[np.int64] | None,
+    table: Doubles,
     n_threads: int,
 ) -> None: ...
 def list_within(

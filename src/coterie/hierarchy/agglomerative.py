@@ -1,0 +1,339 @@
+"""Agglomerative clustering: the estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.cluster import hierarchy
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from coterie._base import Clusterer
+from coterie._checks import (
+    ANY,
+    ARRAY,
+    CALLABLE,
+    FLAG,
+    NONE,
+    Rule,
+    check_enough_rows,
+    check_memory,
+    one_of,
+    real,
+    whole,
+)
+from coterie.distance import METRICS, condensed
+from coterie.hierarchy._cut import count_at_height, cut_early, cut_tree
+from coterie.hierarchy._nearest_cluster import ClusterRows, describe_clusters
+from coterie.hierarchy._prim_order import order_parts
+from coterie.hierarchy.linkage import EUCLIDEAN, METHODS, link
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Metrics for which scikit-learn leaves single linkage to SciPy, where the lower part comes first.
+_SORTED = ("cosine", "correlation", "sqeuclidean", "gower")
+
+
+_CACHE = Rule(
+    lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path or joblib.Memory"
+)
+
+
+class AgglomerativeClustering(Clusterer):
+    """Join the two nearest clusters, again and again, and cut the tree of merges.
+
+    Drop-in for `sklearn.cluster.AgglomerativeClustering`: same parameters, attributes and label
+    numbering; plus all seven linkages, the merge table `Z_`, `predict`, and cuts without another
+    fit. See `coterie.linkage` for the linkages, time and memory; where clusters have no centres the
+    model keeps X (not a copy) for `predict`.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=2
+        Must be None where `distance_threshold` is given.
+    metric : str or callable, default="euclidean"
+        A name in `coterie.distance.METRICS`, ``"l1"``, ``"l2"``, ``"precomputed"`` (X holds
+        distances) or a function of two rows. Ward, centroid and median need ``"euclidean"``.
+    memory : ignored
+        Accepted for scikit-learn's sake: use `cut` instead of a cached tree.
+    connectivity : array, sparse matrix or callable, default=None
+        Which rows may be joined, (n_rows, n_rows), or ``f(X)`` that returns it.
+    compute_full_tree : bool or "auto", default="auto"
+        As in scikit-learn: with `connectivity` and many clusters, `children_` stops at
+        `n_clusters`. `Z_` is always whole.
+    linkage : {"ward", "complete", "average", "single", "weighted", "centroid", "median"}
+    distance_threshold : float or None, default=None
+        Undo merges at this height and above.
+    compute_distances : bool, default=False
+        Accepted for scikit-learn's sake; `distances_` is always there.
+    compress : int or None, default=None
+        *Approximate*: link so many micro-clusters instead of the rows; see `coterie.linkage`.
+    random_state : int, RandomState or None, default=None
+        Of `compress`; nothing else is random.
+    n_threads : int or None, default=None
+
+    Attributes
+    ----------
+    labels_ : int64 array of shape (n_rows,)
+    n_clusters_, n_leaves_, n_connected_components_, n_features_in_ : int
+    children_ : int64 array of shape (n_rows - 1, 2)
+        What each merge joined; merge i made node n_rows + i.
+    distances_ : array of shape (n_rows - 1,)
+        Heights of the merges.
+    Z_ : array of shape (n_rows - 1, 4)
+        The merge table of `scipy.cluster.hierarchy`.
+
+    Examples
+    --------
+    >>> from coterie import AgglomerativeClustering
+    >>> model = AgglomerativeClustering(2).fit([[0.0], [1], [3], [10], [12]])
+    >>> model.labels_
+    array([0, 0, 0, 1, 1])
+    >>> model.cut(height=2.5)
+    array([1, 1, 2, 0, 0])
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "n_clusters": NONE | whole(1),
+        "metric": one_of(*METRICS, "l1", "l2", "precomputed") | CALLABLE,
+        "memory": NONE
+        | Rule(lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path"),
+        "connectivity": NONE | ARRAY | CALLABLE,
+        "compute_full_tree": one_of("auto") | FLAG,
+        "linkage": one_of(*METHODS),
+        "distance_threshold": NONE | real(0),
+        "compute_distances": FLAG,
+        "compress": NONE | whole(1),
+        "n_threads": NONE | whole(1),
+        "random_state": ANY,
+    }
+
+    labels_: Ints
+    children_: Ints
+    distances_: Floats
+    Z_: Floats
+    n_clusters_: int
+    n_leaves_: int
+    n_connected_components_: int
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        metric: Any = "euclidean",
+        memory: Any = None,
+        connectivity: Any = None,
+        compute_full_tree: Any = "auto",
+        linkage: str = "ward",
+        distance_threshold: float | None = None,
+        compute_distances: bool = False,
+        compress: int | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.memory = memory
+        self.connectivity = connectivity
+        self.compute_full_tree = compute_full_tree
+        self.linkage = linkage
+        self.distance_threshold = distance_threshold
+        self.compute_distances = compute_distances
+        self.compress = compress
+        self.random_state = random_state
+        self.n_threads = n_threads
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.pairwise = self._is_precomputed()
+        return tags
+
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Build the tree of the rows of X and cut it.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features), or square distances
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_params()
+        self._check_together()
+        rows = self._rows(X)
+        n_rows = rows.shape[0]
+        if self.n_clusters is not None:
+            check_enough_rows("AgglomerativeClustering", self.n_clusters, n_rows)
+        graph = self.connectivity(rows) if callable(self.connectivity) else self.connectivity
+        linked = link(
+            rows, self.linkage, self.metric, connectivity=graph, compress=self.compress,
+            random_state=self.random_state, n_threads=self.n_threads, who=type(self).__name__,
+        )  # fmt: skip
+        self.Z_, self.n_connected_components_ = linked.Z, linked.n_connected_components
+        self.n_leaves_ = n_rows
+        children = linked.Z[:, :2].astype(np.int64)
+        if linked.tree is not None and not callable(self.metric) and self.metric not in _SORTED:
+            children = order_parts(children, linked.tree)
+        self._cut_first_time(children)
+        self._describe(rows)
+        return self
+
+    def _rows(self, X: Any) -> Any:
+        """Checked rows; a memory map that will be compressed is left on disk."""
+        if isinstance(X, np.memmap) and self.compress is not None:
+            return self._check_rows(X, reset=True)
+        return validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+
+    def _check_together(self) -> None:
+        """Refuse parameters that contradict each other."""
+        who = "AgglomerativeClustering"
+        if (self.n_clusters is None) == (self.distance_threshold is None):
+            raise ValueError(
+                f"{who}: Exactly one of n_clusters and distance_threshold has to be set, and the "
+                f"other needs to be None; n_clusters={self.n_clusters} and "
+                f"distance_threshold={self.distance_threshold} were given."
+            )
+        if self.distance_threshold is not None and not self.compute_full_tree:
+            raise ValueError(
+                f"{who}: compute_full_tree must be True if distance_threshold is set; leave it "
+                "'auto'."
+            )
+        if self.linkage in EUCLIDEAN and self.metric not in ("euclidean", "l2"):
+            raise ValueError(
+                f"{who}: {self.metric} was provided as metric. {self.linkage.capitalize()} can "
+                "only work with euclidean distances (i.e. 'euclidean' and 'l2'); use one of "
+                "these, or another linkage."
+            )
+
+    def _cut_first_time(self, children: Ints) -> None:
+        """Labels and the attributes of scikit-learn, from the merges."""
+        heights = self.Z_[:, 2].copy()
+        stops = self._stops_early()
+        if self.distance_threshold is not None:
+            self.n_clusters_ = count_at_height(heights, self.distance_threshold)
+        else:
+            assert self.n_clusters is not None
+            self.n_clusters_ = self.n_clusters
+        self.labels_ = (cut_early if stops else cut_tree)(children, self.n_clusters_)
+        stops = stops and self.linkage != "single"  # of which scikit-learn keeps all merges
+        n_kept = self.n_leaves_ - self.n_clusters_ if stops else len(children)
+        self.children_, self.distances_ = children[:n_kept], heights[:n_kept]
+
+    def _stops_early(self) -> bool:
+        """Whether scikit-learn would not build the whole tree."""
+        if self.connectivity is None or self.n_clusters is None:
+            return False
+        if self.compute_full_tree == "auto":
+            return self.n_clusters >= max(100, 0.02 * self.n_leaves_)
+        return not self.compute_full_tree
+
+    def _describe(self, rows: Any) -> None:
+        """Keep what `predict` needs: centres where the linkage has them, else the rows."""
+        self.clusters_ = describe_clusters(
+            rows, self.linkage, self.Z_, self.labels_, self.n_clusters_,
+            precomputed=self._is_precomputed(),
+        )  # fmt: skip
+
+    def predict(self, X: Any) -> Ints:
+        """The nearest cluster of every row, under the distance of the linkage.
+
+        A row x is compared with the clusters of `labels_` as a cluster of its own would be: by the
+        least (single), largest (complete) or mean distance (average) to their rows, by the mean in
+        which the parts of every merge weigh the same (weighted), by the distance to their mean
+        (centroid) or to the midpoint of midpoints (median), or by Ward's, sqrt(2 n / (n + 1)) times
+        the distance to the mean of n rows. Ties go to the lower label. Rows of the fit may be
+        nearer to another cluster than to the one that they were joined to.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+            With ``metric="precomputed"``: distances to the rows of the fit.
+        """
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        clusters = ClusterRows(**self.clusters_)
+        metric = None if self._is_precomputed() else self.metric
+        return clusters.nearest(rows, self.linkage, metric, self.n_threads)
+
+    def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> Ints:
+        """Labels of another cut of the same tree; the model stays as it is.
+
+        Parameters
+        ----------
+        n_clusters : int, optional
+            So many clusters.
+        height : float, optional
+            Or: those left when merges at this height and above are undone.
+        """
+        check_is_fitted(self)
+        if (n_clusters is None) == (height is None):
+            raise ValueError(
+                f"cut: n_clusters={n_clusters} and height={height} were given; use one of them."
+            )
+        if height is not None:
+            n_clusters = count_at_height(self.Z_[:, 2], height)
+        if not whole(1).allows(n_clusters) or int(n_clusters or 0) > self.n_leaves_:
+            raise ValueError(
+                f"cut: n_clusters={n_clusters!r} was given; use a whole number from 1 to the "
+                f"{self.n_leaves_} rows of the tree."
+            )
+        whole_tree = len(self.children_) == self.n_leaves_ - 1
+        children = self.children_ if whole_tree else self.Z_[:, :2].astype(np.int64)
+        return cut_tree(children, int(n_clusters or 0))
+
+    def cut_inconsistent(self, threshold: float, depth: int = 2) -> Ints:
+        """Labels where merges much higher than those below them are undone.
+
+        `scipy.cluster.hierarchy.fcluster` with ``criterion="inconsistent"``, numbered from 0.
+        """
+        check_is_fitted(self)
+        labels = hierarchy.fcluster(self.Z_, threshold, criterion="inconsistent", depth=depth)
+        return np.asarray(labels, dtype=np.int64) - 1
+
+    def inconsistency(self, depth: int = 2) -> Floats:
+        """Mean, spread and number of heights down to `depth` below each merge, and its z-score."""
+        check_is_fitted(self)
+        return np.asarray(hierarchy.inconsistent(self.Z_, depth))
+
+    def cophenetic_distances(self) -> Floats:
+        """The height at which each pair of rows is first in one cluster, condensed.
+
+        Memory: 8 bytes a pair, which is the result.
+        """
+        check_is_fitted(self)
+        self._check_pairs()
+        return np.asarray(hierarchy.cophenet(self.Z_))
+
+    def cophenetic_correlation(self, X: Any) -> float:
+        """Correlation of the cophenetic distances with those of the rows of the fit, given again.
+
+        Sokal & Rohlf (1962). Memory: 16 bytes a pair.
+        """
+        check_is_fitted(self)
+        self._check_pairs()
+        rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        if rows.shape[0] != self.n_leaves_:
+            raise ValueError(
+                f"cophenetic_correlation: X has {rows.shape[0]} rows and the model was fitted on "
+                f"{self.n_leaves_}; pass those."
+            )
+        if self._is_precomputed():
+            lengths = rows[np.triu_indices(rows.shape[0], 1)]
+        else:
+            lengths = condensed(rows, self.metric, n_threads=self.n_threads)
+        return float(np.corrcoef(lengths, self.cophenetic_distances())[0, 1])
+
+    def _check_pairs(self) -> None:
+        n_pairs = self.n_leaves_ * (self.n_leaves_ - 1) // 2
+        check_memory(
+            type(self).__name__, 16 * n_pairs, f"{n_pairs} cophenetic distances", "use fewer rows"
+        )

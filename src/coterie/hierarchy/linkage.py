@@ -1,0 +1,213 @@
+"""`linkage`: the merge table of agglomerative clustering."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._checks import whole
+from coterie._config import resolve_n_threads
+from coterie.data import as_blocks
+from coterie.distance import Metric, RowFunction, as_metric
+from coterie.hierarchy._compress import link_compressed
+from coterie.hierarchy._connectivity import check_graph, lengths_of, link_connected
+from coterie.hierarchy._single import merge_table
+from coterie.hierarchy._triangle import given_triangle, link_triangle, triangle_of
+from coterie.hierarchy._vectors import link_vectors
+from coterie.neighbors.spanning_tree import SpanningTree, spanning_tree
+
+Floats = npt.NDArray[np.float64]
+
+METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
+#: Methods about means of rows, which only Euclidean distances have.
+EUCLIDEAN = ("ward", "centroid", "median")
+
+
+def linkage(
+    X: Any,
+    method: str = "ward",
+    metric: str | RowFunction | Metric = "euclidean",
+    *,
+    connectivity: Any = None,
+    compress: int | None = None,
+    random_state: Any = None,
+    n_threads: int | None = None,
+    overwrite: bool = False,
+    **metric_params: Any,
+) -> Floats:
+    """Join the two nearest clusters, again and again, until one is left.
+
+    The distance of two clusters is, by `method`, the least (``"single"``), the largest
+    (``"complete"``) or the mean (``"average"``) of the distances between their rows; the mean of
+    the distances of the parts of the one joined last (``"weighted"``); the distance of their means
+    (``"centroid"``) or of the midpoints of their parts (``"median"``); or the root of twice the
+    growth of the sum of squared errors when they are joined (``"ward"``).
+
+    Exact. Without ties the merges and heights are SciPy's, to rounding; among ties the result is
+    deterministic and every merge joins a pair at the smallest distance there is. The same bits for
+    any number of threads.
+
+    Time O(n^2 d) (single: less, in few columns). Memory: O(n d) for ward, centroid, median and
+    single on rows; for the others and for given distances one triangle, n (n - 1) / 2 numbers in
+    the precision of X: what is not available is refused before anything is computed.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_features), (n_rows, n_rows) or (n_rows * (n_rows - 1) / 2,)
+        Rows; or, with ``metric="precomputed"``, distances, square or condensed. One dimension is
+        always read as condensed distances.
+    method : {"single", "complete", "average", "weighted", "centroid", "median", "ward"}
+        Ward, centroid and median are about means: on rows they need the Euclidean metric, and
+        given distances are taken for Euclidean.
+    metric : name in `coterie.distance.METRICS`, ``"precomputed"`` or callable of two rows
+    connectivity : sparse or dense array of shape (n_rows, n_rows), optional
+        Only clusters with a connection between them are joined, as in scikit-learn: where a
+        pair of parts is not connected its distance is left out. A graph in pieces is completed
+        by the shortest links, with a warning.
+    compress : int, optional
+        *Approximate.* Put the rows into so many micro-clusters by k-means and link these, weighted
+        by their rows; O(compress^2) instead of O(n^2). Rows of a micro-cluster join at
+        height 0. Ward, centroid or median on rows; a memory map is read in blocks.
+    random_state : int, RandomState or None
+        Of the k-means of `compress`.
+    n_threads : int or None
+    overwrite : bool
+        Whether given condensed distances may be used up as scratch; saves a copy.
+    **metric_params
+        See `coterie.distance.as_metric`.
+
+    Returns
+    -------
+    Z : float64 array of shape (n_rows - 1, 4)
+        SciPy's: row i holds the two clusters joined into cluster n_rows + i, the distance between
+        them and the number of rows of both. For `scipy.cluster.hierarchy`'s functions.
+
+    Examples
+    --------
+    >>> import coterie
+    >>> coterie.linkage([[0.0], [1], [5]], "single")
+    array([[0., 1., 1., 2.],
+           [2., 3., 4., 3.]])
+    """
+    return link(
+        X, method, metric, connectivity=connectivity, compress=compress, random_state=random_state,
+        n_threads=n_threads, overwrite=overwrite, who="linkage", **metric_params,
+    ).Z  # fmt: skip
+
+
+class Linked(NamedTuple):
+    """A merge table, and how many pieces the connections were in."""
+
+    Z: Floats
+    n_connected_components: int
+    tree: SpanningTree | None = None  # where the merges are the edges of one
+
+
+def link(
+    X: Any,
+    method: str,
+    metric: str | RowFunction | Metric,
+    *,
+    connectivity: Any,
+    compress: int | None,
+    random_state: Any,
+    n_threads: int | None,
+    who: str,
+    overwrite: bool = False,
+    **metric_params: Any,
+) -> Linked:
+    """Choose the way; see `linkage`."""
+    threads = resolve_n_threads(n_threads, who)
+    _check_method(who, method)
+    if _is_precomputed(X, metric):
+        _refuse(who, "compress", compress, "distances")
+        if connectivity is not None:
+            return _link_connected_square(X, method, connectivity, who)
+        lengths, n_rows = given_triangle(X, method, overwrite=overwrite, who=who)
+        return Linked(link_triangle(lengths, method, n_rows, n_threads=threads), 1)
+    found = as_metric(metric, X, who=who, **metric_params)
+    if method in EUCLIDEAN:
+        _check_euclidean(who, method, found)
+    if compress is not None:
+        return Linked(
+            _link_compressed(X, method, found, connectivity, compress, random_state, threads, who),
+            1,
+        )
+    if method == "single" and connectivity is None:
+        tree = spanning_tree(X, metric=found, n_threads=threads)
+        return Linked(merge_table(tree), 1, tree)
+    rows = found.prepare(X)
+    if connectivity is not None:
+        graph = check_graph(connectivity, rows.shape[0], who)
+        lengths_between = lengths_of(found, rows, threads)
+        return Linked(*link_connected(graph, method, lengths_between, rows, who=who))
+    if method in EUCLIDEAN:
+        return Linked(link_vectors(rows, method, n_threads=threads, who=who), 1)
+    if getattr(X, "dtype", None) != np.float32:
+        rows = rows.astype(np.float64, copy=False)
+    lengths = triangle_of(found, rows, method, n_threads=threads, who=who)
+    return Linked(link_triangle(lengths, method, rows.shape[0], n_threads=threads), 1)
+
+
+def _link_connected_square(X: Any, method: str, connectivity: Any, who: str) -> Linked:
+    """Given distances, of which only those of connected rows matter."""
+    table = np.asarray(X, dtype=np.float64)
+    if table.ndim != 2 or method in EUCLIDEAN:
+        raise ValueError(
+            f"{who}: connectivity= with given distances needs a square table and a method of "
+            f"distances, and X has shape {table.shape} with method={method!r}; pass rows, or use "
+            "'single', 'complete', 'average' or 'weighted'."
+        )
+    graph = check_graph(connectivity, table.shape[0], who)
+    return Linked(*link_connected(graph, method, lambda i, j: table[np.ix_(i, j)], None, who=who))
+
+
+def _link_compressed(
+    X: Any,
+    method: str,
+    metric: Metric,
+    connectivity: Any,
+    compress: Any,
+    random_state: Any,
+    n_threads: int,
+    who: str,
+) -> Floats:
+    """Micro-clusters instead of rows; a memory map is left where it is."""
+    if not whole(1).allows(compress):
+        raise ValueError(f"{who}: compress={compress!r} was given; use {whole(1).words} or None.")
+    if method not in EUCLIDEAN or connectivity is not None:
+        raise ValueError(
+            f"{who}: compress={compress} stands for rows by their means, which serves methods "
+            f"{', '.join(EUCLIDEAN)} without connectivity=, and method={method!r} was given; use "
+            "one of these."
+        )
+    streamed = isinstance(X, np.memmap) and X.dtype in (np.float32, np.float64) and X.ndim == 2
+    blocks = as_blocks(X if streamed else metric.prepare(X), None, n_threads)
+    return link_compressed(
+        blocks, int(compress), method, random_state=random_state, n_threads=n_threads, who=who
+    )
+
+
+def _check_method(who: str, method: Any) -> None:
+    if not isinstance(method, str) or method not in METHODS:
+        raise ValueError(f"{who}: method={method!r} was given; use one of {', '.join(METHODS)}.")
+
+
+def _is_precomputed(X: Any, metric: Any) -> bool:
+    given = isinstance(metric, str) and metric == "precomputed"
+    return given or np.ndim(X) == 1
+
+
+def _check_euclidean(who: str, method: str, metric: Metric) -> None:
+    if metric.name != "euclidean" or metric.native is None:
+        raise ValueError(
+            f"{who}: method={method!r} with metric={metric.name!r}: means of rows exist in "
+            "Euclidean space only; use metric='euclidean', or another method."
+        )
+
+
+def _refuse(who: str, name: str, value: Any, kind: str) -> None:
+    if value is not None:
+        raise ValueError(f"{who}: {name}={value!r} works on rows and X holds {kind}; leave it out.")
