@@ -24,15 +24,34 @@ struct WeightedBits {
 
 namespace detail {
 
-// Eight columns or fewer as a byte; `odd` is set where one is neither 0 nor 1.
+// One row as bits; whether all of it is 0 or 1.
 template <class In>
-inline std::uint8_t pack_byte(const In* x, std::int64_t count, bool& odd) {
-    unsigned byte = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-        byte |= static_cast<unsigned>(x[i] != 0) << i;
-        odd |= (x[i] != 0) & (x[i] != 1);
+inline bool pack_row(const In* x, std::int64_t d, std::uint8_t* to) {
+    constexpr int lanes = Simd<In>::lanes, unit = std::max(lanes, 8);
+    const Vec<In> one = broadcast(In(1));
+    IntVec<In> odd{};
+    std::int64_t t = 0;
+    for (; t + unit <= d; t += unit) {
+        unsigned bits = 0;
+#pragma GCC unroll 4
+        for (int r = 0; r < unit; r += lanes) {
+            const Vec<In> v = load(x + t + r);
+            const IntVec<In> set = v != Vec<In>{};
+            odd |= set & (v != one);
+            bits |= static_cast<unsigned>(lane_bits(set)) << r;
+        }
+        for (int b = 0; b < unit / 8; ++b) *to++ = static_cast<std::uint8_t>(bits >> (8 * b));
     }
-    return static_cast<std::uint8_t>(byte);
+    bool fine = lane_bits(odd) == 0;
+    for (; t < d; t += 8) {
+        unsigned bits = 0;
+        for (std::int64_t r = 0; r < std::min<std::int64_t>(8, d - t); ++r) {
+            bits |= static_cast<unsigned>(x[t + r] != 0) << r;
+            fine &= x[t + r] == 0 || x[t + r] == 1;
+        }
+        *to++ = static_cast<std::uint8_t>(bits);
+    }
+    return fine;
 }
 
 }  // namespace detail
@@ -47,11 +66,8 @@ std::int64_t pack_bits(Matrix<const In> rows, std::uint8_t* bytes, const Crew& c
         std::vector<In> buffer(d);
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
             const In* x = contiguous_row(rows, i, buffer.data());
-            std::uint8_t* to = bytes + i * n_bytes;
-            bool odd = false;
-            for (std::int64_t t = 0; t + 8 <= d; t += 8) *to++ = detail::pack_byte(x + t, 8, odd);
-            if (d % 8) *to = detail::pack_byte(x + d / 8 * 8, d % 8, odd);
-            if (odd) odd_rows[chunk] = std::min(odd_rows[chunk], i);
+            if (!detail::pack_row(x, d, bytes + i * n_bytes))
+                odd_rows[chunk] = std::min(odd_rows[chunk], i);
         }
     });
     for (const std::int64_t i : odd_rows)

@@ -149,17 +149,12 @@ public:
                     scan_narrow_rows<2>(first);
                 else
                     scan_tile(ids, here, nullptr, coarse);
-                // Late in a fit most tiles stay as they are: see that in a few vector operations.
-                int n_restless = 0;
-                if (here == width)
-                    for (int r = 0; r < width; ++r)
-                        n_restless += !(gap_[r] > 0) | (fast_.label[r] != labels[first + r]);
-                if (here == width && n_restless == 0) continue;
-                for (int r = 0; r < here; ++r) {
-                    if (!certain(r))
-                        put_aside(ids[r], coarse);
-                    else if (fast_.label[r] != labels[ids[r]])
+                for (unsigned rest = restless(labels + first, here); rest; rest &= rest - 1) {
+                    const int r = std::countr_zero(rest);
+                    if (certain(r))
                         change(ids[r], fast_.label[r]);
+                    else
+                        put_aside(ids[r], coarse);
                 }
             }
             if (unsure_.size() >= 256) look_closer(all_panels, visit);
@@ -179,6 +174,24 @@ public:
             for (const float sq_norm : sq_norms_) longest = std::max(longest, std::sqrt(sq_norm));
         }
         return longest;
+    }
+
+    // A bit for each row of the tile that is no clear case, or not of its cluster: late in a fit,
+    // few rows and mostly none.
+    unsigned restless(const std::int32_t* labels, int count) const {
+        unsigned rest = 0;
+        if (count == width) {
+            constexpr int lanes = Simd<float>::lanes;
+            for (int r = 0; r < width; r += lanes) {
+                const auto settled =
+                    (load(gap_ + r) > Vec<float>{}) & (load(fast_.label + r) == load(labels + r));
+                rest |= static_cast<unsigned>(lane_bits(~settled)) << r;
+            }
+        } else {
+            for (int r = 0; r < count; ++r)
+                rest |= static_cast<unsigned>(!certain(r) || fast_.label[r] != labels[r]) << r;
+        }
+        return rest;
     }
 
     // How many of these rows the coarse tier leaves to the others.

@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from coterie._kernels import kernels
 from coterie.data import Block, Blocks
+from coterie.mixture._values import first_odd
 
 Bits = npt.NDArray[np.uint8]
+
+#: Numbers packed in one go where the bits are not kept.
+_TILE_NUMBERS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -23,16 +28,21 @@ class Packed:
 
 
 def pack(rows: Any, n_threads: int) -> tuple[Bits, int]:
-    """The rows as bits, eight columns a byte, and the first that holds not only 0 and 1 or -1."""
+    """The rows as bits, eight columns a byte, and the first that holds not only 0 and 1, or -1."""
     bits = np.empty((rows.shape[0], -(-rows.shape[1] // 8)), dtype=np.uint8)
     return bits, kernels.pack_bits(rows, bits, n_threads)
 
 
-def packed(blocks: Blocks) -> Packed | None:
-    """The rows of a fit packed once; None where they are on disk or compressed."""
+def packed(who: str, blocks: Blocks) -> Packed | None:
+    """The rows of a fit, checked and packed once; None where they are on disk or compressed."""
     if not blocks.in_memory or blocks.sparse:
+        for block in blocks:
+            check_binary(who, block.rows, blocks.n_threads)
         return None
-    return Packed(blocks.rows, pack(blocks.rows, blocks.n_threads)[0])
+    bits, odd = pack(blocks.rows, blocks.n_threads)
+    if odd >= 0:
+        refuse_odd(who, blocks.rows)
+    return Packed(blocks.rows, bits)
 
 
 def bits_of(block: Block, known: Packed | None) -> Bits:
@@ -40,3 +50,28 @@ def bits_of(block: Block, known: Packed | None) -> Bits:
     if known is not None and known.rows is block.rows:
         return known.bits
     return pack(block.rows, block.n_threads)[0]
+
+
+def check_binary(who: str, rows: Any, n_threads: int) -> None:
+    """Refuse values other than 0 and 1."""
+    if sp.issparse(rows) or not _only_bits(rows, n_threads):
+        refuse_odd(who, rows)
+
+
+def _only_bits(rows: Any, n_threads: int) -> bool:
+    step = max(1, _TILE_NUMBERS // rows.shape[1])
+    return all(
+        pack(np.asarray(rows[start : start + step]), n_threads)[1] < 0
+        for start in range(0, rows.shape[0], step)
+    )
+
+
+def refuse_odd(who: str, rows: Any) -> None:
+    """Name the first value that is neither 0 nor 1, if there is one."""
+    found = first_odd(rows, lambda values: values * values != values)
+    if found is not None:
+        value, where = found
+        raise ValueError(
+            f"{who}: X must hold only 0 and 1, but {where} is {value:g}; set threshold= to count "
+            "larger values as 1, or choose a mixture for other kinds of columns."
+        )

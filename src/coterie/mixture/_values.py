@@ -9,8 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
 
-from coterie.mixture._bits import pack
-
 #: Numbers looked at in one go.
 _TILE_NUMBERS = 1 << 18
 
@@ -33,27 +31,6 @@ def check_finite(who: str, rows: Any, *, allow_nan: bool) -> None:
     raise ValueError(
         f"{who}: X contains infinity, first in {where}; leave such rows out"
         f"{', or mark the cell as missing (NaN)' if allow_nan else ''}."
-    )
-
-
-def check_binary(who: str, rows: Any, n_threads: int) -> None:
-    """Refuse values other than 0 and 1."""
-    if not sp.issparse(rows) and _only_bits(rows, n_threads):
-        return
-    found = first_odd(rows, lambda values: values * values != values)
-    if found is not None:
-        value, where = found
-        raise ValueError(
-            f"{who}: X must hold only 0 and 1, but {where} is {value:g}; set threshold= to count "
-            "larger values as 1, or choose a mixture for other kinds of columns."
-        )
-
-
-def _only_bits(rows: Any, n_threads: int) -> bool:
-    step = max(1, (_TILE_NUMBERS << 4) // rows.shape[1])
-    return all(
-        pack(np.asarray(rows[start : start + step]), n_threads)[1] < 0
-        for start in range(0, rows.shape[0], step)
     )
 
 

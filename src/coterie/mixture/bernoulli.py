@@ -12,13 +12,13 @@ import numpy.typing as npt
 from coterie._checks import ARRAY, NONE, Rule, real
 from coterie.data import Blocks
 from coterie.mixture._bernoulli import BernoulliFamily
-from coterie.mixture._bits import packed
+from coterie.mixture._bits import check_binary, packed
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_within
 from coterie.mixture._mixing import Shares
 from coterie.mixture._plain import PlainMixture
-from coterie.mixture._values import above, check_binary
+from coterie.mixture._values import above
 
 
 class BernoulliMixture(PlainMixture):
@@ -113,11 +113,14 @@ class BernoulliMixture(PlainMixture):
         rows = super()._rows_to_fit(X, reset=reset)
         if self.threshold is not None:
             return above(type(self).__name__, rows, self.threshold)
-        check_binary(type(self).__name__, rows, self._blocks(rows).n_threads)
+        if not reset:  # those of a fit are checked as they are packed
+            check_binary(type(self).__name__, rows, self._blocks(rows).n_threads)
         return rows
 
     def _model(self, blocks: Blocks) -> Model:
-        family = BernoulliFamily(blocks.n_cols, alpha=self.alpha, packed=packed(blocks))
+        family = BernoulliFamily(
+            blocks.n_cols, alpha=self.alpha, packed=packed(type(self).__name__, blocks)
+        )
         return Model(family, Shares())
 
     def _all_given(self) -> bool:
