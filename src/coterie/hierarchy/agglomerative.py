@@ -25,6 +25,7 @@ from coterie._checks import (
     whole,
 )
 from coterie.distance import METRICS, condensed
+from coterie.hierarchy._connected_single import heads_first
 from coterie.hierarchy._cut import count_at_height, cut_early, cut_tree
 from coterie.hierarchy._nearest_cluster import ClusterRows, describe_clusters
 from coterie.hierarchy._prim_order import order_parts
@@ -181,7 +182,9 @@ class AgglomerativeClustering(Clusterer):
         self.Z_, self.n_connected_components_ = linked.Z, linked.n_connected_components
         self.n_leaves_ = n_rows
         children = linked.Z[:, :2].astype(np.int64)
-        if linked.tree is not None and not callable(self.metric) and self.metric not in _SORTED:
+        if linked.tree is not None and graph is not None:
+            children = heads_first(children, linked.tree)
+        elif linked.tree is not None and not callable(self.metric) and self.metric not in _SORTED:
             children = order_parts(children, linked.tree)
         self._cut_first_time(children)
         self._describe(rows)
