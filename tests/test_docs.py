@@ -103,6 +103,7 @@ def run(script: str, *arguments: str, cwd: Path) -> str:
     ("script", "options", "figures"),
     [
         ("descent", {}, {"descent.png", "film.png"}),
+        ("linkages", {"n_rows": 60}, {"linkages.png", "dendrograms.png"}),
         ("seedings", {"n_seeds": 2}, {"seedings.png", "worst_starts.png"}),
     ],
 )

@@ -12,12 +12,13 @@ matplotlib.use("agg")
 
 import descent
 import faithful
+import linkages
 import seedings
 
 
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
-    for script in (descent, faithful, seedings):
+    for script in (descent, faithful, linkages, seedings):
         script.draw(folder)
 
 
