@@ -202,6 +202,10 @@ def test_cuts_without_another_fit() -> None:
             model.cut(**bad)
     with pytest.raises(ValueError, match="from 1 to the 120 rows"):
         model.cut(121)
+    for height in ("2", np.nan):
+        with pytest.raises(ValueError, match=r"height=.* was given; use a number"):
+            model.cut(height=height)
+    assert set(model.cut(height=np.inf)) == {0}
 
 
 def test_scipys_functions_by_name() -> None:

@@ -53,6 +53,7 @@ def link_connected(
     near, n_pieces = _connect(graph, lengths, who)
     measure: _Edges | _Centers = _Edges(method) if method in _JOIN else _Centers(rows, method)
     measure.start(near, lengths)
+    _check_lengths(near, who)
     if method == "single":
         tree = graph_tree(near)
         return merge_table(tree), n_pieces, tree
@@ -170,6 +171,17 @@ def _connect(graph: Any, lengths: Lengths, who: str) -> tuple[list[Neighbors], i
             at, to = np.unravel_index(table.argmin(), table.shape)
             near[second[at]][int(first[to])] = near[first[to]][int(second[at])] = 0.0
     return near, int(n_pieces)
+
+
+def _check_lengths(near: list[Neighbors], who: str) -> None:
+    """Refuse a connection whose distance is no number, infinite or below zero."""
+    for i, others in enumerate(near):
+        for j, dist in others.items():
+            if not 0 <= dist < np.inf:
+                raise ValueError(
+                    f"{who}: rows {i} and {j} are connected and their distance is {dist:.3g}; "
+                    "connected rows need a finite distance of at least zero."
+                )
 
 
 def lengths_of(metric: distance.Metric, rows: npt.NDArray[Any], n_threads: int) -> Lengths:
