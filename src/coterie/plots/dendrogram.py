@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -336,3 +337,14 @@ def _name_leaves(
         if clusters is not None:
             cluster = int(clusters[node])
             text.set_color(INK if cluster < 0 else color_of(cluster))
+
+
+def save_dendrogram(
+    path: str | os.PathLike[str], tree: Any, *, last: int = 40, title: str | None = None
+) -> None:
+    """Draw the `last` clusters of a tree on a figure of its own and write it to a file."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 6), dpi=100, layout="constrained")
+    dendrogram(tree, last=last, ax=figure.subplots(), title=title)
+    figure.savefig(path)
