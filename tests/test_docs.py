@@ -106,6 +106,7 @@ def run(script: str, *arguments: str, cwd: Path) -> str:
         ("descent", {}, {"descent.png", "film.png"}),
         ("gaussian", {}, {"gaussian.png"}),
         ("k_distances", {}, {"k_distances.png"}),
+        ("linkages", {"n_rows": 60}, {"linkages.png", "dendrograms.png"}),
         ("seedings", {"n_seeds": 2}, {"seedings.png", "worst_starts.png"}),
     ],
 )

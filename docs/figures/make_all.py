@@ -15,12 +15,14 @@ import descent
 import faithful
 import gaussian
 import k_distances
+import linkages
 import seedings
 
 
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
-    for script in (bernoulli_digits, descent, faithful, gaussian, k_distances, seedings):
+    scripts = (bernoulli_digits, descent, faithful, gaussian, k_distances, linkages, seedings)
+    for script in scripts:
         script.draw(folder)
 
 

@@ -360,3 +360,20 @@ def test_a_gaussian_mixture(capsys):
     assert sorted(np.bincount(labels)) == [97, 175]
     assert main(["predict", "coterie-out/model.coterie", str(FAITHFUL), "-o", "again.csv"]) == 0
     assert_array_equal(read_labels("again.csv"), labels)
+
+
+def test_a_tree_of_merges(capsys):
+    asked = ["fit", str(FAITHFUL), "-k", "2", "--method", "agglomerative"]
+    assert main(asked) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "linkage     ward" in out
+    assert sorted(os.listdir("coterie-out")) == sorted([*OUTPUTS, "dendrogram.png"])
+    assert sorted(np.bincount(read_labels("coterie-out/labels.csv"))) == [97, 175]
+    assert main(["predict", "coterie-out/model.coterie", str(FAITHFUL), "-o", "again.csv"]) == 0
+    assert main([*asked, "--linkage", "single"]) == 0
+    capsys.readouterr()
+    assert "linkage='wards' was given; use one of" in refused(capsys, *asked, "--linkage", "wards")
+    assert "agglomerative has no --init" in refused(capsys, *asked, "--init", "box")
+    wrong = refused(capsys, "fit", FAITHFUL, "-k", 2, "--linkage", "single")
+    assert "kmeans has no --linkage" in wrong

@@ -12,7 +12,6 @@ import pytest
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import AgglomerativeClustering as Theirs
-from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
 import coterie
@@ -81,13 +80,25 @@ def test_scikit_learns_connectivity(
     settings: dict[str, Any] = {"linkage": linkage, "compute_full_tree": full}
     theirs = Theirs(n_clusters, connectivity=graph, compute_distances=True, **settings).fit(X)
     mine = AgglomerativeClustering(n_clusters, connectivity=graph, **settings).fit(X)
-    theirs.children_ = np.sort(theirs.children_, axis=1)
-    if linkage == "single":  # whose two parts come in the order in which SciPy finds its tree
-        assert adjusted_rand_score(mine.labels_, theirs.labels_) == 1
-        mine.labels_ = theirs.labels_
+    if linkage != "single":  # for which the order of the parts decides the labels
+        theirs.children_ = np.sort(theirs.children_, axis=1)
     assert_same(mine, theirs)
     assert hierarchy.is_valid_linkage(mine.Z_)
     assert len(mine.Z_) == len(X) - 1
+
+
+@pytest.mark.parametrize("n_clusters", [2, 17, 110])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
+def test_scikit_learns_single_linkage_along_a_graph_full_of_ties(
+    n_clusters: int, metric: str
+) -> None:
+    X = np.random.default_rng(1).integers(0, 5, size=(150, 2)).astype(float)
+    graph = kneighbors_graph(X, 30, include_self=False)
+    settings: dict[str, Any] = {"linkage": "single", "metric": metric, "connectivity": graph}
+    if metric == "precomputed":
+        X = squareform(pdist(X))
+    theirs = Theirs(n_clusters, compute_distances=True, **settings).fit(X)
+    assert_same(AgglomerativeClustering(n_clusters, **settings).fit(X), theirs)
 
 
 def test_pieces_are_joined_with_a_warning() -> None:
@@ -191,6 +202,10 @@ def test_cuts_without_another_fit() -> None:
             model.cut(**bad)
     with pytest.raises(ValueError, match="from 1 to the 120 rows"):
         model.cut(121)
+    for height in ("2", np.nan):
+        with pytest.raises(ValueError, match=r"height=.* was given; use a number"):
+            model.cut(height=height)
+    assert set(model.cut(height=np.inf)) == {0}
 
 
 def test_scipys_functions_by_name() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import hierarchy_twins as twins
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster import hierarchy
@@ -262,6 +263,48 @@ def test_what_cannot_be_is_said() -> None:
         linkage([[np.nan], [1.0]], "ward")
     with pytest.raises(ValueError, match="not finite"):
         linkage([[np.nan, 1.0], [1.0, np.nan], [1, 1]], "average", "gower")
+
+
+@pytest.mark.parametrize("method", ["single", "average"])
+def test_distances_that_overflow_are_refused(method: str) -> None:
+    with pytest.raises(ValueError, match="scale the rows down if they are huge"):
+        linkage(rows(10, 2) * 1e200, method)
+
+
+def test_mistakes_in_given_distances_are_named() -> None:
+    table = squareform(pdist(rows(40, 2)))
+
+    def changed(at: tuple[int, int], value: float) -> Any:
+        other = table.copy()
+        other[at] = value
+        return other
+
+    with pytest.raises(ValueError, match=r"X\[3, 7\] is .* but X\[7, 3\] is 99;"):
+        linkage(changed((7, 3), 99.0), "single", "precomputed")
+    with pytest.raises(ValueError, match=r"X\[7, 3\] is nan"):
+        linkage(changed((7, 3), np.nan), "single", "precomputed")
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        linkage(changed((3, 7), np.inf), "single", "precomputed")
+    with pytest.raises(ValueError, match="entries of type <U1 where distances"):
+        linkage([["a", "b"], ["c", "d"]], "single", "precomputed")
+    with pytest.raises(ValueError, match="a sparse table where distances"):
+        linkage(sp.csr_array(table), "single", "precomputed")
+
+
+def test_mistakes_in_distances_along_a_graph_are_named() -> None:
+    table = squareform(pdist(rows(10, 2)))
+    along = np.eye(10, k=1)
+    settings: dict[str, Any] = {"metric": "precomputed", "connectivity": along}
+    for method in ("single", "average"):
+        with pytest.raises(ValueError, match="connected and their distance is -"):
+            linkage(-table, method, **settings)
+        with pytest.raises(ValueError, match="should be square"):
+            linkage(table[:5], method, **settings)
+        with pytest.raises(ValueError, match="must be symmetric"):
+            linkage(np.triu(table), method, **settings)
+        unknown = np.where(along + along.T > 0, table, np.inf)  # no one asks for these
+        expected = linkage(table, method, **settings)
+        np.testing.assert_array_equal(linkage(unknown, method, **settings), expected)
 
 
 def test_what_does_not_fit_is_refused_first(monkeypatch: pytest.MonkeyPatch) -> None:

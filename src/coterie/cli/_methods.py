@@ -20,6 +20,7 @@ class Choices:
     seed: int
     threads: int | None
     callback: Callable[[Any], None] | None
+    linkage: str = "ward"
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Found:
     """A fitted model with its labels and centres, and lines to print about it."""
 
     model: Any
-    labels: npt.NDArray[np.int32]
+    labels: npt.NDArray[Any]
     centers: npt.NDArray[Any]
     facts: dict[str, str]
 
@@ -71,7 +72,22 @@ def gaussian(rows: npt.NDArray[Any], choices: Choices, units: str) -> Found:
     return Found(model, model.predict(rows), model.means_, facts)
 
 
+def agglomerative(rows: npt.NDArray[Any], choices: Choices, units: str) -> Found:
+    """The tree of merges, cut; a centre is the mean of the rows of a cluster."""
+    from coterie import AgglomerativeClustering
+
+    model = AgglomerativeClustering(
+        n_clusters=choices.n_clusters, linkage=choices.linkage, n_threads=choices.threads
+    ).fit(rows)
+    centers = [rows[model.labels_ == label].mean(axis=0) for label in range(model.n_clusters_)]
+    facts = {"linkage": choices.linkage}
+    if model.n_clusters_ > 1:
+        facts["cut below"] = f"{model.distances_[1 - model.n_clusters_]:.10g} ({units})"
+    return Found(model, model.labels_, np.array(centers), facts)
+
+
 METHODS: dict[str, Callable[[npt.NDArray[Any], Choices, str], Found]] = {
     "kmeans": kmeans,
     "gaussian": gaussian,
+    "agglomerative": agglomerative,
 }

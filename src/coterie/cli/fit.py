@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from coterie.data.tables import Table
 
 LABELS, MODEL, PICTURE = "labels.csv", "model.coterie", "clusters.png"
+TREE = "dendrogram.png"  # of methods that build one
 
 
 def fit(
@@ -29,7 +30,9 @@ def fit(
     n_clusters: Annotated[
         int | None, typer.Option("-k", "--clusters", help="Number of clusters.", min=1)
     ] = None,
-    method: Annotated[str, typer.Option(help="How to cluster: kmeans or gaussian.")] = "kmeans",
+    method: Annotated[
+        str, typer.Option(help="How to cluster: kmeans, gaussian or agglomerative.")
+    ] = "kmeans",
     columns: Annotated[
         str | None, typer.Option(help="Columns to use, such as a,b; all numeric ones by default.")
     ] = None,
@@ -41,6 +44,9 @@ def fit(
         Path, typer.Option("-o", "--output", help="Directory for the results.")
     ] = Path("coterie-out"),
     init: Annotated[str | None, typer.Option(help="How to begin; the method's own way.")] = None,
+    linkage: Annotated[
+        str | None, typer.Option(help="Of agglomerative: ward, average, complete, single ...")
+    ] = None,
     n_init: Annotated[int, typer.Option(help="Restarts; the best is kept.", min=1)] = 10,
     threads: Annotated[
         int | None, typer.Option(help="Threads to use; all by default.", min=1)
@@ -51,12 +57,16 @@ def fit(
     from coterie.cli._methods import METHODS, Choices
     from coterie.cli._scaling import column_scaling, standardized
     from coterie.data.tables import read_table
+    from coterie.plots import save_dendrogram
 
     if method not in METHODS:
         raise ValueError(f"no method {method!r}; the methods are: {', '.join(METHODS)}.")
     if n_clusters is None:
         raise ValueError(f"{method} needs the number of clusters, such as -k 3.")
-    outputs = [output / name for name in (LABELS, MODEL, PICTURE)]
+    has_tree = method == "agglomerative"
+    _refuse_of_others(has_tree, method, init, linkage)
+    names = (LABELS, MODEL, PICTURE, TREE) if has_tree else (LABELS, MODEL, PICTURE)
+    outputs = [output / name for name in names]
     refuse_overwriting([data], outputs)
 
     with staged(output) as stage:
@@ -65,14 +75,27 @@ def fit(
         rows = standardized(table.values, scaling)
 
         with _progress(method, n_init) as callback, _warnings_in_a_line():
-            choices = Choices(n_clusters, init, n_init, seed, threads, callback)
+            choices = Choices(n_clusters, init, n_init, seed, threads, callback, linkage or "ward")
             units = "raw units" if scaling is None else "standardized units"
             found = METHODS[method](rows, choices, units)
 
         write_labels(stage / LABELS, found.labels)
         save_model(stage / MODEL, found.model, columns=list(table.names), scaling=scaling)
         _draw(stage / PICTURE, data.name, table, rows, found, scaling)
+        if has_tree:
+            save_dendrogram(stage / TREE, found.model, title=f"{data.name}: the last merges")
     _report(table, found, scaling, outputs)
+
+
+def _refuse_of_others(has_tree: bool, method: str, init: str | None, linkage: str | None) -> None:
+    """Refuse an option that the method does not have."""
+    if has_tree and init is not None:
+        raise ValueError(f"{method} has no --init, and {init!r} was given; leave it out.")
+    if not has_tree and linkage is not None:
+        raise ValueError(
+            f"{method} has no --linkage, and {linkage!r} was given; leave it out or use "
+            "--method agglomerative."
+        )
 
 
 @contextmanager

@@ -14,6 +14,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from coterie import distance
+from coterie.hierarchy._connected_single import graph_tree
+from coterie.hierarchy._single import merge_table
+from coterie.neighbors.spanning_tree import SpanningTree
 
 Floats = npt.NDArray[np.float64]
 Neighbors = dict[int, float]  # distance of each neighbour
@@ -31,8 +34,8 @@ _JOIN: dict[str, Callable[[float, float, float, float], float]] = {
 
 def link_connected(
     graph: Any, method: str, lengths: Lengths, rows: npt.NDArray[Any] | None, *, who: str
-) -> tuple[Floats, int]:
-    """The merge table, and how many pieces the graph was in.
+) -> tuple[Floats, int, SpanningTree | None]:
+    """The merge table, how many pieces the graph was in, and for single linkage its tree.
 
     The closest connected pair is joined, again and again; the union has the neighbours of both. A
     neighbour of only one part keeps its distance to that (scikit-learn's rule); Ward, centroid
@@ -50,6 +53,15 @@ def link_connected(
     near, n_pieces = _connect(graph, lengths, who)
     measure: _Edges | _Centers = _Edges(method) if method in _JOIN else _Centers(rows, method)
     measure.start(near, lengths)
+    _check_lengths(near, who)
+    if method == "single":
+        tree = graph_tree(near)
+        return merge_table(tree), n_pieces, tree
+    return _join_nearest(near, measure), n_pieces, None
+
+
+def _join_nearest(near: list[Neighbors], measure: _Edges | _Centers) -> Floats:
+    """Join the closest connected pair until one cluster is left."""
     queue = [(dist, i, j) for i, others in enumerate(near) for j, dist in others.items() if j < i]
     heapify(queue)
     n_rows = len(near)
@@ -70,7 +82,7 @@ def link_connected(
             heappush(queue, (dist, new, other))
         near[i], near[j] = {}, {}
         near.append(joined)
-    return table, n_pieces
+    return table
 
 
 class _Edges:
@@ -159,6 +171,17 @@ def _connect(graph: Any, lengths: Lengths, who: str) -> tuple[list[Neighbors], i
             at, to = np.unravel_index(table.argmin(), table.shape)
             near[second[at]][int(first[to])] = near[first[to]][int(second[at])] = 0.0
     return near, int(n_pieces)
+
+
+def _check_lengths(near: list[Neighbors], who: str) -> None:
+    """Refuse a connection whose distance is no number, infinite or below zero."""
+    for i, others in enumerate(near):
+        for j, dist in others.items():
+            if not 0 <= dist < np.inf:
+                raise ValueError(
+                    f"{who}: rows {i} and {j} are connected and their distance is {dist:.3g}; "
+                    "connected rows need a finite distance of at least zero."
+                )
 
 
 def lengths_of(metric: distance.Metric, rows: npt.NDArray[Any], n_threads: int) -> Lengths:

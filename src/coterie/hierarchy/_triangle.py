@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from coterie import distance
 from coterie._kernels import kernels
@@ -16,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Rules about squared distances, which could overflow.
 _SQUARED = ("ward", "centroid", "median")
+#: How many entries of a square are compared with their mirror images at a time.
+_STRIP_ENTRIES = 1 << 20
 
 
 def link_triangle(lengths: npt.NDArray[Any], method: str, n_rows: int, *, n_threads: int) -> Floats:
@@ -54,19 +57,38 @@ def triangle_of(
         for i in range(n_rows - 1):
             lengths[at : at + n_rows - 1 - i] = metric.lengths(rows[i : i + 1], rows[i + 1 :])[0]
             at += n_rows - 1 - i
+    check_finite(lengths, metric, who)
+    return lengths
+
+
+def check_finite(lengths: npt.NDArray[Any], metric: distance.Metric, who: str) -> None:
+    """Refuse distances that overflowed, or that a function made up."""
     if lengths.size and not np.isfinite(lengths.max()):
         raise ValueError(
             f"{who}: metric={metric.name!r} gives distances that are not finite for some pairs of "
-            "rows; leave these rows out, or fill in what they miss."
+            "rows; scale the rows down if they are huge, leave these rows out, or fill in what "
+            "they miss."
         )
-    return lengths
+
+
+def as_distances(X: Any, who: str) -> npt.NDArray[Any]:
+    """Given distances as an array of numbers."""
+    found = "a sparse table"
+    if not sp.issparse(X):
+        given = np.asarray(X)
+        if given.dtype.kind in "biuf":
+            return given
+        found = f"entries of type {given.dtype}"
+    raise ValueError(
+        f"{who}: X holds {found} where distances were expected; pass a dense array of real numbers."
+    )
 
 
 def given_triangle(
     X: Any, method: str, *, overwrite: bool, who: str = "linkage"
 ) -> tuple[npt.NDArray[Any], int]:
     """Condensed distances to be used up, and the number of rows, from such or from a square."""
-    given = np.asarray(X)
+    given = as_distances(X, who)
     dtype = np.float32 if given.dtype == np.float32 else np.float64
     n_rows = _n_rows(given, who)
     usable = overwrite and given.ndim == 1 and given.dtype == dtype
@@ -86,7 +108,25 @@ def given_triangle(
         raise ValueError(
             f"{who}: X has a distance of {lengths.min():.3g}; distances must be zero or more."
         )
+    if given.ndim == 2:
+        check_symmetric(given, who)
     return lengths, n_rows
+
+
+def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
+    """Refuse two distances for one pair; in strips, so that no second table is made."""
+    n_rows = given.shape[0]
+    strip = max(1, _STRIP_ENTRIES // max(1, n_rows))
+    for start in range(0, n_rows, strip):
+        here, there = given[start : start + strip], given[:, start : start + strip].T
+        same = np.isclose(here, there, equal_nan=True)
+        if not same.all():
+            i, j = np.argwhere(~same)[0]
+            one, other = float(here[i, j]), float(there[i, j])
+            raise ValueError(
+                f"{who}: X with metric='precomputed' must be symmetric, and X[{start + i}, {j}] is "
+                f"{one:.6g} but X[{j}, {start + i}] is {other:.6g}; pass (X + X.T) / 2."
+            )
 
 
 def _n_rows(given: npt.NDArray[Any], who: str) -> int:
@@ -103,9 +143,5 @@ def _n_rows(given: npt.NDArray[Any], who: str) -> int:
         raise ValueError(
             f"{who}: Distance matrix should be square, got matrix of shape {given.shape}; pass one "
             "distance a pair, or rows with another metric."
-        )
-    if not np.allclose(given, given.T, equal_nan=True):
-        raise ValueError(
-            f"{who}: X with metric='precomputed' must be symmetric; pass (X + X.T) / 2."
         )
     return int(given.shape[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from coterie._checks import (
     whole,
 )
 from coterie.distance import METRICS, condensed
+from coterie.hierarchy._connected_single import heads_first
 from coterie.hierarchy._cut import count_at_height, cut_early, cut_tree
 from coterie.hierarchy._nearest_cluster import ClusterRows, describe_clusters
 from coterie.hierarchy._prim_order import order_parts
@@ -35,8 +37,6 @@ Ints = npt.NDArray[np.int64]
 
 #: Metrics for which scikit-learn leaves single linkage to SciPy, where the lower part comes first.
 _SORTED = ("cosine", "correlation", "sqeuclidean", "gower")
-
-
 _CACHE = Rule(
     lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path or joblib.Memory"
 )
@@ -99,8 +99,7 @@ class AgglomerativeClustering(Clusterer):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_clusters": NONE | whole(1),
         "metric": one_of(*METRICS, "l1", "l2", "precomputed") | CALLABLE,
-        "memory": NONE
-        | Rule(lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path"),
+        "memory": NONE | _CACHE,
         "connectivity": NONE | ARRAY | CALLABLE,
         "compute_full_tree": one_of("auto") | FLAG,
         "linkage": one_of(*METHODS),
@@ -181,7 +180,9 @@ class AgglomerativeClustering(Clusterer):
         self.Z_, self.n_connected_components_ = linked.Z, linked.n_connected_components
         self.n_leaves_ = n_rows
         children = linked.Z[:, :2].astype(np.int64)
-        if linked.tree is not None and not callable(self.metric) and self.metric not in _SORTED:
+        if linked.tree is not None and graph is not None:
+            children = heads_first(children, linked.tree)
+        elif linked.tree is not None and not callable(self.metric) and self.metric not in _SORTED:
             children = order_parts(children, linked.tree)
         self._cut_first_time(children)
         self._describe(rows)
@@ -280,6 +281,8 @@ class AgglomerativeClustering(Clusterer):
                 f"cut: n_clusters={n_clusters} and height={height} were given; use one of them."
             )
         if height is not None:
+            if not isinstance(height, Real) or np.isnan(float(height)):
+                raise ValueError(f"cut: height={height!r} was given; use a number.")
             n_clusters = count_at_height(self.Z_[:, 2], height)
         if not whole(1).allows(n_clusters) or int(n_clusters or 0) > self.n_leaves_:
             raise ValueError(

@@ -14,7 +14,14 @@ from coterie.distance import Metric, RowFunction, as_metric
 from coterie.hierarchy._compress import link_compressed
 from coterie.hierarchy._connectivity import check_graph, lengths_of, link_connected
 from coterie.hierarchy._single import merge_table
-from coterie.hierarchy._triangle import given_triangle, link_triangle, triangle_of
+from coterie.hierarchy._triangle import (
+    as_distances,
+    check_finite,
+    check_symmetric,
+    given_triangle,
+    link_triangle,
+    triangle_of,
+)
 from coterie.hierarchy._vectors import link_vectors
 from coterie.neighbors.spanning_tree import SpanningTree, spanning_tree
 
@@ -137,6 +144,7 @@ def link(
         )
     if method == "single" and connectivity is None:
         tree = spanning_tree(X, metric=found, n_threads=threads)
+        check_finite(tree.lengths, found, who)
         return Linked(merge_table(tree), 1, tree)
     rows = found.prepare(X)
     if connectivity is not None:
@@ -153,13 +161,19 @@ def link(
 
 def _link_connected_square(X: Any, method: str, connectivity: Any, who: str) -> Linked:
     """Given distances, of which only those of connected rows matter."""
-    table = np.asarray(X, dtype=np.float64)
+    table = as_distances(X, who).astype(np.float64, copy=False)
     if table.ndim != 2 or method in EUCLIDEAN:
         raise ValueError(
             f"{who}: connectivity= with given distances needs a square table and a method of "
             f"distances, and X has shape {table.shape} with method={method!r}; pass rows, or use "
             "'single', 'complete', 'average' or 'weighted'."
         )
+    if table.shape[0] != table.shape[1]:
+        raise ValueError(
+            f"{who}: Distance matrix should be square, got matrix of shape {table.shape}; pass one "
+            "distance a pair, or rows with another metric."
+        )
+    check_symmetric(table, who)
     graph = check_graph(connectivity, table.shape[0], who)
     return Linked(*link_connected(graph, method, lambda i, j: table[np.ix_(i, j)], None, who=who))
 

@@ -1,7 +1,8 @@
-"""Figures drawn from results: labels, centres, histories, curves. Needs `coterie[plot]`."""
+"""Figures drawn from results: labels, centres, histories, curves, trees. Needs `coterie[plot]`."""
 
+from coterie.plots.dendrogram import dendrogram, save_dendrogram
 from coterie.plots.descent import descent
 from coterie.plots.k_distances import k_distances
 from coterie.plots.scatter import save_scatter, scatter
 
-__all__ = ["descent", "k_distances", "save_scatter", "scatter"]
+__all__ = ["dendrogram", "descent", "k_distances", "save_dendrogram", "save_scatter", "scatter"]
