@@ -60,6 +60,20 @@ ONLY_FLOAT64 = {
 }
 
 
+#: Where no covariance of this type has an inverse.
+REPAIRED = {
+    "duplicates": ("full",),
+    "equal columns": ("full", "tied"),
+    "collinear columns": ("full", "tied"),
+    "constant column": ("full", "tied", "diag"),
+    "constant column far away": ("full", "tied", "diag"),
+    "two rows": tuple(SHAPES),
+    "a row a component": tuple(SHAPES),
+    "all rows equal": tuple(SHAPES),
+    "all zero": tuple(SHAPES),
+}
+
+
 def fit(X: np.ndarray, k: int, **settings: Any) -> GaussianMixture:
     settings = {"random_state": 1, "max_iter": 40, **settings}
     weights = settings.pop("sample_weight", None)
@@ -93,9 +107,8 @@ def test_the_battery(name: str, covariance_type: str, reg_covar: Any) -> None:
                 sample_weight=weights,
             )  # fmt: skip
             assert_sound(model, rows)
-            ill = reg_covar == 0 and name in ("duplicates", "equal columns", "all rows equal")
-            if ill and covariance_type == "full":
-                assert model.events_
+            if reg_covar == 0 and covariance_type in REPAIRED.get(name, ()):
+                assert any(event["what"] in ("collapsed", "floored") for event in model.events_)
 
 
 @pytest.mark.parametrize("noise", [False, True])

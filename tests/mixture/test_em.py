@@ -98,6 +98,26 @@ def test_an_m_step_that_climbs_is_named_with_its_component() -> None:
         run(blocks, Model(clumsy, Shares()), start)
 
 
+def test_an_e_step_that_climbs_is_named_with_its_component() -> None:
+    blocks, model, start = problem()
+    calls = []
+
+    class Blind(GaussianFamily):
+        def expect(self, block: Any, mixture: Any) -> Any:
+            calls.append(block)
+            means = mixture.components.means.copy()
+            means[1] += 9 if len(calls) == 3 else 0
+            moved = replace(mixture, components=replace(mixture.components, means=means))
+            return super().expect(block, moved)
+
+    blind = Blind(model.family.shape, 2, model.family.overview)
+    with (
+        coterie.options(check_invariants=True),
+        pytest.raises(InvariantError, match=r"E-step of iteration 3 .* component 1 changed"),
+    ):
+        run(blocks, Model(blind, Shares()), start)
+
+
 def test_fixed_weights_stay() -> None:
     blocks, model, start = problem()
     start = replace(start, log_weights=np.log([0.2, 0.3, 0.5]))

@@ -151,6 +151,7 @@ def em(
     reached = np.inf  # the free energy that must not be exceeded again
     bounds: list[float] = []
     slack = 0.0  # what rounding may have added to it
+    counts: Floats | float = 0.0  # mass of each component at the last E-step
     settled = False
     n_iter = 0
     for n_iter in range(1, max_iter + 1):
@@ -163,7 +164,8 @@ def em(
         moved = model.maximise(expected, mixture)
         after_maximise = model.free_energy(moved, expected, mixture)
         if exact and get_options()["check_invariants"]:
-            _check_expect(reached + slack, after_expect, n_iter)
+            _check_expect(reached + slack, after_expect, n_iter, expected.counts - counts)
+            counts = expected.counts
             slack = _slack(model, moved, mixture, expected, blocks.dtype)
             _check_maximise(model, moved, mixture, expected, after_expect + slack, n_iter)
         mended = repair(moved, expected, recorder, n_iter) if repair else None
@@ -203,12 +205,12 @@ def _slack(
     return _SLACK[dtype.name] * terms + 256 * float(np.finfo(dtype).eps) * rounding
 
 
-def _check_expect(limit: float, after: float, n_iter: int) -> None:
+def _check_expect(limit: float, after: float, n_iter: int, moved: Floats) -> None:
     """Raise if the E-step raised the free energy beyond rounding."""
     if not after <= limit:
         raise InvariantError(
             f"EM: the E-step of iteration {n_iter} raised the free energy from {limit!r} to "
-            f"{after!r}."
+            f"{after!r}; component {int(np.argmax(np.abs(moved)))} changed its mass most."
         )
 
 
