@@ -30,12 +30,14 @@ def test_no_optional_library_is_imported() -> None:
 
 
 def test_importing_is_quick() -> None:
+    # The promise is 0.3 s, and scikit-learn's base takes longer than that on any machine: compared
+    # with it, a busy machine does not matter.
     code = (
-        "import time, sklearn.base; start = time.perf_counter(); import coterie;"
-        "print(time.perf_counter() - start)"
+        "import time; start = time.perf_counter(); import sklearn.base;"
+        "middle = time.perf_counter(); import coterie;"
+        "print((time.perf_counter() - middle) / (middle - start))"
     )
-    # The promise is 0.3 s; the rest is slack for a busy machine.
-    assert min(float(_run(code)) for _ in range(5)) < 0.3 * 2
+    assert min(float(_run(code)) for _ in range(5)) < 0.5
 
 
 def test_importing_prints_nothing() -> None:

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
 
 from coterie import _files
-from coterie._checks import Rule, check_csr, check_params
+from coterie._checks import Rule, check_csr, check_params, validated
 from coterie._config import resolve_n_threads
 from coterie._history import Callback, both, stderr_progress
 from coterie.data import Blocks, as_blocks
@@ -35,10 +34,10 @@ class Estimator(BaseEstimator):
         """
         if isinstance(X, np.memmap) and X.dtype in _FLOATS and X.ndim == 2:
             # check_array would turn a memory map into a plain view of it; keep what it is.
-            validate_data(self, X[:1], reset=reset, dtype=_FLOATS, ensure_all_finite=False)
+            validated(self, X[:1], reset=reset, dtype=_FLOATS, ensure_all_finite=False)
             return X
         sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
-        rows = validate_data(
+        rows = validated(
             self, X, accept_sparse=sparse, reset=reset, dtype=_FLOATS, ensure_all_finite=False
         )
         return check_csr(type(self).__name__, rows) if sp.issparse(rows) else rows

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_array, validate_data
 
 
 @dataclass(frozen=True)
@@ -181,3 +181,24 @@ def available_memory() -> int | None:
         in_use = int((group / "memory.current").read_text()) - int(stat.get("inactive_file", 0))
         known.append(limit - in_use)
     return max(0, min(known)) if known else None
+
+
+#: What to do about the first words that scikit-learn finds for rows it cannot take.
+_ADVICE = {
+    "could not convert string to float": "leave text columns out, or encode them",
+    "Input X contains NaN": "leave such rows out, fill the cells, or use GaussianMixture",
+    "Input X contains infinity": "leave such rows out, or scale the column down",
+    "Found array with": "pass more rows, or more columns",
+}
+
+
+def validated(estimator: Any, X: Any, **options: Any) -> Any:
+    """scikit-learn's `validate_data`, whose complaints also say who asked and what to do."""
+    try:
+        return validate_data(estimator, X, **options)
+    except ValueError as error:
+        found = str(error).splitlines()[0].rstrip(".")
+        for words, advice in _ADVICE.items():
+            if found.startswith(words):
+                raise ValueError(f"{type(estimator).__name__}: {found}; {advice}.") from error
+        raise

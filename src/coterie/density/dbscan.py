@@ -12,10 +12,20 @@ import joblib
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from coterie._base import Clusterer
-from coterie._checks import CALLABLE, NONE, Rule, check_csr, check_memory, one_of, positive, whole
+from coterie._checks import (
+    CALLABLE,
+    NONE,
+    Rule,
+    check_csr,
+    check_memory,
+    one_of,
+    positive,
+    validated,
+    whole,
+)
 from coterie._config import resolve_n_threads
 from coterie._history import Event
 from coterie.density._advice import advise
@@ -279,11 +289,11 @@ class DBSCAN(Clusterer):
     def _measured(self, X: Any) -> tuple[Any, Cluster]:
         """Checked rows, and how to cluster them by a metric."""
         if self.metric == "gower":  # of mixed tables with missing cells; knows how to read them
-            validate_data(self, X, skip_check_array=True)
+            validated(self, X, skip_check_array=True)
             metric = self._metric(X)
             self.gower_ = dict(metric.learned)
             return metric.prepare(X), partial(_cluster_by_metric, metric)
-        rows = _dense(validate_data(self, X, accept_sparse="csr", dtype=_FLOATS))
+        rows = _dense(validated(self, X, accept_sparse="csr", dtype=_FLOATS))
         metric = self._metric(rows)
         if metric.name == "euclidean":
             return rows, cluster_rows
@@ -292,16 +302,16 @@ class DBSCAN(Clusterer):
     def _measure_again(self, X: Any) -> tuple[Any, Metric]:
         """Other rows like those of the fit, and the metric of the fit."""
         if self.metric == "gower":
-            validate_data(self, X, skip_check_array=True, reset=False)
+            validated(self, X, skip_check_array=True, reset=False)
             metric = as_metric("gower", who="DBSCAN", **self.gower_)
             return metric.prepare(X), metric
-        rows = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        rows = validated(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
         rows = _dense(rows).astype(self.components_.dtype, copy=False)
         return rows, self._metric(rows)
 
     def _given(self, X: Any) -> tuple[Any, Cluster]:
         """A checked matrix of distances or edge lengths, and how to cluster by it."""
-        validate_data(self, X, skip_check_array=True)
+        validated(self, X, skip_check_array=True)
         given = self._check_given(X, None)
         if self.metric == "graph":
             self.graph_ = given

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse import csgraph
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from coterie._base import Clusterer
 from coterie._checks import (
@@ -26,6 +26,7 @@ from coterie._checks import (
     one_of,
     positive,
     real,
+    validated,
     whole,
 )
 from coterie._config import resolve_n_threads
@@ -352,7 +353,7 @@ class HDBSCAN(Clusterer):
     def _measured(self, X: Any) -> tuple[Kinds, ReachTree]:
         """The kinds of the rows of X, and the tree of the finite ones under a metric."""
         if self.metric == "gower":  # of mixed tables with missing cells; knows how to read them
-            validate_data(self, X, skip_check_array=True)
+            validated(self, X, skip_check_array=True)
             self.rows_ = None
             self._check_n_rows(len(X))
             kind = np.zeros(len(X), dtype=np.int8)
@@ -374,7 +375,7 @@ class HDBSCAN(Clusterer):
                 f"HDBSCAN: metric_params={self.metric_params!r} was given, and "
                 "metric='precomputed' takes none; use None."
             )
-        dists = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=False)
+        dists = validated(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=False)
         if dists.shape[0] != dists.shape[1]:
             raise ValueError(
                 f"HDBSCAN: metric='precomputed' needs a square matrix and X has shape "
@@ -391,7 +392,7 @@ class HDBSCAN(Clusterer):
 
     def _dense_rows(self, X: Any, *, reset: bool) -> npt.NDArray[Any]:
         """Rows as a float array; refused where sparse rows would not fit in memory so."""
-        rows = validate_data(
+        rows = validated(
             self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=False, reset=reset
         )
         if not sp.issparse(rows):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from scipy.cluster import hierarchy
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Clusterer
 from coterie._checks import (
@@ -23,6 +23,7 @@ from coterie._checks import (
     check_memory,
     one_of,
     real,
+    validated,
     whole,
 )
 from coterie.distance import METRICS, condensed
@@ -192,7 +193,7 @@ class AgglomerativeClustering(Clusterer):
         """Checked rows; a memory map that will be compressed is left on disk."""
         if isinstance(X, np.memmap) and self.compress is not None:
             return self._check_rows(X, reset=True)
-        return validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        return validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
 
     def _check_together(self) -> None:
         """Refuse parameters that contradict each other."""
@@ -260,7 +261,7 @@ class AgglomerativeClustering(Clusterer):
             With ``metric="precomputed"``: distances to the rows of the fit.
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        rows = validated(self, X, dtype=[np.float64, np.float32], reset=False)
         clusters = ClusterRows(**self.clusters_)
         metric = None if self._is_precomputed() else self.metric
         return clusters.nearest(rows, self.linkage, metric, self.n_threads)
@@ -323,7 +324,7 @@ class AgglomerativeClustering(Clusterer):
         """
         check_is_fitted(self)
         self._check_pairs()
-        rows = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        rows = validated(self, X, dtype=[np.float64, np.float32], reset=False)
         if rows.shape[0] != self.n_leaves_:
             raise ValueError(
                 f"cophenetic_correlation: X has {rows.shape[0]} rows and the model was fitted on "
