@@ -183,6 +183,26 @@ def available_memory() -> int | None:
     return max(0, min(known)) if known else None
 
 
+#: How many entries of a square are compared with their mirror images at a time.
+_STRIP_ENTRIES = 1 << 20
+
+
+def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
+    """Refuse two distances for one pair; in strips, so that no second table is made."""
+    n_rows = given.shape[0]
+    strip = max(1, _STRIP_ENTRIES // max(1, n_rows))
+    for start in range(0, n_rows, strip):
+        here, there = given[start : start + strip], given[:, start : start + strip].T
+        same = np.isclose(here, there, equal_nan=True)
+        if not same.all():
+            i, j = np.argwhere(~same)[0]
+            one, other = float(here[i, j]), float(there[i, j])
+            raise ValueError(
+                f"{who}: X with metric='precomputed' must be symmetric, and X[{start + i}, {j}] is "
+                f"{one:.6g} but X[{j}, {start + i}] is {other:.6g}; pass (X + X.T) / 2."
+            )
+
+
 #: What to do about the first words that scikit-learn finds for rows it cannot take.
 _ADVICE = {
     "could not convert string to float": "leave text columns out, or encode them",

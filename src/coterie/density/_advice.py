@@ -1,10 +1,11 @@
-"""Advice on a clustering that says more about eps and min_samples than about the data."""
+"""Advice on a clustering that says more about its parameters than about the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from coterie.density._rule import NOISE, Clustering, DensityRule
 
@@ -15,7 +16,7 @@ GIANT_SHARE = 0.99
 def advise(
     found: Clustering, rule: DensityRule, has_pairs: Callable[[], bool]
 ) -> Iterator[tuple[str, str]]:
-    """A short name and a sentence for everything there is to advise.
+    """A short name and a sentence for everything there is to advise on DBSCAN's result.
 
     `has_pairs` says whether any two rows are within eps of each other; asked only when all rows
     are noise.
@@ -49,3 +50,24 @@ def advise(
             f"with {asked} every row is core, so nothing is told apart as border or noise; "
             "if noise is expected, lower eps or raise min_samples.",
         )
+
+
+def advise_sizes(
+    labels: npt.NDArray[np.int64], n_clusters: int, min_cluster_size: int, k: int
+) -> tuple[str, str] | None:
+    """A short name and a sentence on HDBSCAN's result, where there is anything to advise."""
+    asked = f"min_cluster_size={min_cluster_size} and min_samples={k}"
+    if n_clusters == 0:
+        return (
+            "everything noise",
+            f"with {asked} the rows never part into two clusters, so all are noise; lower them, "
+            "or set allow_single_cluster=True.",
+        )
+    largest = int(np.bincount(labels[labels != NOISE], minlength=1).max())
+    if largest >= GIANT_SHARE * labels.size:
+        return (
+            "one giant cluster",
+            f"with {asked} one cluster holds {largest} of {labels.size} rows; lower them, or use "
+            "cluster_selection_method='leaf' for what is inside it.",
+        )
+    return None

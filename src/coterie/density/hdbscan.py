@@ -23,6 +23,7 @@ from coterie._checks import (
     Rule,
     check_csr,
     check_memory,
+    check_symmetric,
     one_of,
     positive,
     real,
@@ -31,6 +32,7 @@ from coterie._checks import (
 )
 from coterie._config import resolve_n_threads
 from coterie._history import Event, Stage
+from coterie.density._advice import advise_sizes
 from coterie.density._auto_size import SMALLEST, suggest_min_cluster_size
 from coterie.density._centers import centroids, medoids
 from coterie.density._condense import CondensedTree, condense, outlier_scores, single_linkage
@@ -45,6 +47,7 @@ from coterie.density._select import (
     cluster_at,
     select_clusters,
 )
+from coterie.density._stored import check_stored
 from coterie.distance import METRICS, Metric, as_metric
 from coterie.errors import AdviceWarning
 
@@ -53,8 +56,6 @@ Kinds = npt.NDArray[np.int8]
 _FLOATS = [np.float64, np.float32]
 #: Kinds of rows; those that cannot be clustered are labelled by them, as in scikit-learn.
 _FINITE, _INFINITE, _MISSING = 0, -2, -3
-#: The share of the rows that makes a cluster giant.
-_GIANT_SHARE = 0.99
 
 
 class HDBSCAN(Clusterer):
@@ -481,37 +482,16 @@ class HDBSCAN(Clusterer):
         self.events_.append(Event(what=what, where=None, iteration=None, detail=detail))
 
     def _advise(self, labels: npt.NDArray[np.int64], n_clusters: int) -> None:
-        advice = _advice(labels, n_clusters, self.min_cluster_size_, self._k)
+        advice = advise_sizes(labels, n_clusters, self.min_cluster_size_, self._k)
         if advice is not None:
             self._note_event(*advice)
             warnings.warn(f"HDBSCAN: {advice[1]}", AdviceWarning, stacklevel=3)
 
     def _check_loaded(self) -> None:
         """Refuse fitted attributes that do not fit together (a damaged model file)."""
-        n_rows = self.core_distances_.shape[0]
         tree, flat = self._stored_trees()
-        n_clusters = tree.parent.size
-        _check_parts("row", n_rows, {
-            "core_distances_": (self.core_distances_, "f"),
-            "row_cluster": (tree.row_cluster, "i"), "row_lambda": (tree.row_lambda, "f"),
-        })  # fmt: skip
-        _check_parts("edge", n_rows - 1, {
-            name: (self.spanning_tree_[name], "f" if name == "lengths" else "i")
-            for name in ("heads", "tails", "lengths")
-        })  # fmt: skip
-        _check_parts("cluster of the tree", n_clusters, {
-            "parent": (tree.parent, "i"), "size": (tree.size, "i"), "label": (flat.label, "i"),
-            "birth": (tree.birth, "f"), "death": (tree.death, "f"), "peak": (tree.peak, "f"),
-            "stability": (tree.stability, "f"),
-        })  # fmt: skip
-        _check_range("row_cluster", tree.row_cluster, 0, n_clusters)
-        _check_range("heads", self.spanning_tree_["heads"], 0, n_rows)
-        _check_range("tails", self.spanning_tree_["tails"], 0, n_rows)
-        _check_range("selected_clusters_", flat.selected, 0, n_clusters)
-        _check_range("label", flat.label, NOISE, flat.n_clusters)
-        if tree.birth[0] != 0 or not (tree.parent[1:] < np.arange(1, n_clusters)).all():
-            raise ValueError("the clusters are not a tree")
-        _check_range("parent", tree.parent[1:], 0, n_clusters)
+        check_stored(tree, flat, self.core_distances_, self.spanning_tree_)
+        n_rows = self.core_distances_.shape[0]
         if np.count_nonzero(self.labels_ > _INFINITE) != n_rows:
             raise ValueError("labels_ and core_distances_ disagree about the rows")
         if self.rows_ is not None and (self.rows_.ndim != 2 or self.rows_.shape[0] != n_rows):
@@ -564,45 +544,12 @@ def _check_distances(dists: Any) -> None:
             f"HDBSCAN: Negative values in data passed to metric='precomputed' (the smallest is "
             f"{values.min():g}); distances are zero or more."
         )
-    if sp.issparse(dists):
-        gap = abs(dists - dists.T)
-        symmetric = gap.nnz == 0 or gap.max() <= 1e-7 * values.max()
-    else:
-        symmetric = np.allclose(dists, dists.T)
-    if not symmetric:
+    if not sp.issparse(dists):
+        return check_symmetric(dists, "HDBSCAN")
+    gap = abs(dists - dists.T)
+    if gap.nnz and gap.max() > 1e-7 * values.max():
         raise ValueError(
             "HDBSCAN: metric='precomputed' needs a symmetric matrix and X is not; pass the "
             "distances between all rows, for example the mean of X and X.T."
         )
-
-
-def _advice(
-    labels: npt.NDArray[np.int64], n_clusters: int, min_cluster_size: int, k: int
-) -> tuple[str, str] | None:
-    """A short name and a sentence on a result that says more about parameters than about rows."""
-    asked = f"min_cluster_size={min_cluster_size} and min_samples={k}"
-    if n_clusters == 0:
-        return (
-            "everything noise",
-            f"with {asked} the rows never part into two clusters, so all are noise; lower them, "
-            "or set allow_single_cluster=True.",
-        )
-    largest = int(np.bincount(labels[labels != NOISE], minlength=1).max())
-    if largest >= _GIANT_SHARE * labels.size:
-        return (
-            "one giant cluster",
-            f"with {asked} one cluster holds {largest} of {labels.size} rows; lower them, or use "
-            "cluster_selection_method='leaf' for what is inside it.",
-        )
     return None
-
-
-def _check_parts(what: str, length: int, parts: Mapping[str, tuple[Any, str]]) -> None:
-    for name, (part, kind) in parts.items():
-        if part.shape != (length,) or part.dtype.kind != kind:
-            raise ValueError(f"{name} must have a number for each {what}")
-
-
-def _check_range(name: str, part: npt.NDArray[Any], low: int, end: int) -> None:
-    if part.dtype.kind != "i" or (part.size and (part.min() < low or part.max() >= end)):
-        raise ValueError(f"{name} must be whole numbers from {low} to {end - 1}")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from coterie import distance
+from coterie._checks import check_symmetric
 from coterie._kernels import kernels
 from coterie.hierarchy._memory import check_triangle
 
@@ -17,8 +18,6 @@ Floats = npt.NDArray[np.float64]
 
 #: Rules about squared distances, which could overflow.
 _SQUARED = ("ward", "centroid", "median")
-#: How many entries of a square are compared with their mirror images at a time.
-_STRIP_ENTRIES = 1 << 20
 
 
 def link_triangle(lengths: npt.NDArray[Any], method: str, n_rows: int, *, n_threads: int) -> Floats:
@@ -111,22 +110,6 @@ def given_triangle(
     if given.ndim == 2:
         check_symmetric(given, who)
     return lengths, n_rows
-
-
-def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
-    """Refuse two distances for one pair; in strips, so that no second table is made."""
-    n_rows = given.shape[0]
-    strip = max(1, _STRIP_ENTRIES // max(1, n_rows))
-    for start in range(0, n_rows, strip):
-        here, there = given[start : start + strip], given[:, start : start + strip].T
-        same = np.isclose(here, there, equal_nan=True)
-        if not same.all():
-            i, j = np.argwhere(~same)[0]
-            one, other = float(here[i, j]), float(there[i, j])
-            raise ValueError(
-                f"{who}: X with metric='precomputed' must be symmetric, and X[{start + i}, {j}] is "
-                f"{one:.6g} but X[{j}, {start + i}] is {other:.6g}; pass (X + X.T) / 2."
-            )
 
 
 def _n_rows(given: npt.NDArray[Any], who: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import whole
+from coterie._checks import check_symmetric, whole
 from coterie._config import resolve_n_threads
 from coterie.data import as_blocks
 from coterie.distance import Metric, RowFunction, as_metric
@@ -17,7 +17,6 @@ from coterie.hierarchy._single import merge_table
 from coterie.hierarchy._triangle import (
     as_distances,
     check_finite,
-    check_symmetric,
     given_triangle,
     link_triangle,
     triangle_of,

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import validate_data
 
-from coterie._checks import ARRAY, NONE, Rule, one_of
+from coterie._checks import ARRAY, NONE, Rule, one_of, validated
 from coterie.data import Blocks
 from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._categories import decode, encode, learn_categories
@@ -124,7 +123,7 @@ class CategoricalMixture(PlainMixture):
     def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
         """One-hot rows, CSR; learns the categories when `reset`."""
         who = type(self).__name__
-        X = validate_data(
+        X = validated(
             self, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=is_frame(X)
         )
         columns = columns_of(X)

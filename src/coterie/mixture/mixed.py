@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import validate_data
 
-from coterie._checks import ARRAY, Rule, one_of, real
+from coterie._checks import ARRAY, Rule, one_of, real, validated
 from coterie.data import Blocks
 from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._em import Model
@@ -144,7 +143,7 @@ class MixedMixture(PlainMixture):
     def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
         """Encoded rows, CSR; learns the layout of the columns when `reset`."""
         who = type(self).__name__
-        X = validate_data(
+        X = validated(
             self, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=is_frame(X)
         )
         columns = columns_of(X)
