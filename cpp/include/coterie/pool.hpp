@@ -208,4 +208,21 @@ struct Chunks {
     }
 };
 
+// Asks for Ctrl-C now and then, in loops whose steps are short.
+class Patience {
+public:
+    explicit Patience(const Crew& crew) : crew_(crew) {}
+
+    void ask() {
+        if (!crew_.poll || clock::now() < next_) return;
+        if (crew_.poll()) throw Interrupted{};
+        next_ = clock::now() + std::chrono::milliseconds(50);
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+    const Crew& crew_;
+    clock::time_point next_ = clock::now() + std::chrono::milliseconds(50);
+};
+
 }  // namespace coterie
