@@ -60,22 +60,6 @@ void link_vectors_of(std::string method, Rows<T> rows, Weights sizes, Column<con
     });
 }
 
-void link_edges(Column<const std::int32_t> heads, Column<const std::int32_t> tails,
-                Column<const double> lengths, Table<double> table) {
-    const auto n_edges = static_cast<std::int64_t>(heads.shape(0));
-    require_table(table, n_edges + 1);
-    require_length(tails, n_edges, "tails must be as many as heads");
-    require_length(lengths, n_edges, "lengths must be as many as heads");
-    std::vector<Merge> merges(n_edges);
-    for (std::int64_t i = 0; i < n_edges; ++i) {
-        const std::int32_t head = heads.data()[i], tail = tails.data()[i];
-        require(0 <= head && head <= n_edges && 0 <= tail && tail <= n_edges,
-                "an edge joins two of the rows");
-        merges[i] = {lengths.data()[i], head, tail};
-    }
-    without_gil([&] { write_merge_table(merges, table.data()); });
-}
-
 template <class T>
 void add_for(nb::module_& m) {
     using namespace nb::literals;
@@ -90,11 +74,8 @@ void add_for(nb::module_& m) {
 }  // namespace
 
 void add_hierarchy(nb::module_& m) {
-    using namespace nb::literals;
     add_for<float>(m);
     add_for<double>(m);
-    m.def("link_edges", &link_edges, "heads"_a.noconvert(), "tails"_a.noconvert(),
-          "lengths"_a.noconvert(), "table"_a.noconvert());
 }
 
 }  // namespace coterie::bind

@@ -298,12 +298,6 @@ def kth_lengths(
     mean: Doubles | None,
     n_threads: int,
 ) -> None: ...
-def link_edges(
-    heads: NDArray[np.int32],
-    tails: NDArray[np.int32],
-    lengths: Doubles,
-    table: Doubles,
-) -> None: ...
 def link_triangle(
     method: str,
     lengths: Floats,

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from coterie.neighbors.spanning_tree import SpanningTree
+from coterie.neighbors import SpanningTree, merge_tree
 
 Ints = npt.NDArray[np.int64]
 
@@ -38,22 +38,7 @@ def graph_tree(near: list[dict[int, float]]) -> SpanningTree:
     return SpanningTree(heads.astype(np.int32), tails.astype(np.int32), np.array(between))
 
 
-def heads_first(children: Ints, tree: SpanningTree) -> Ints:
-    """Put the part with the head of the edge before the part with its tail."""
-    n_rows = len(children) + 1
-    above = list(range(2 * n_rows - 1))  # the node itself, or one that it is in
-
-    def top(node: int) -> int:
-        while above[node] != node:
-            above[node] = above[above[node]]
-            node = above[node]
-        return node
-
-    ordered = children.copy()
-    for node, (head, (first, second)) in enumerate(
-        zip(tree.heads.tolist(), children.tolist(), strict=True), n_rows
-    ):
-        if top(head) == second:
-            ordered[node - n_rows] = second, first
-        above[first] = above[second] = node
-    return ordered
+def heads_first(tree: SpanningTree) -> Ints:
+    """The parts of each merge: that with the head of the edge, then that with its tail."""
+    merges = merge_tree(tree.heads, tree.tails, tree.lengths)
+    return np.column_stack([merges.left, merges.right]).astype(np.int64)

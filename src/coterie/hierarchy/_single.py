@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from coterie._kernels import kernels
-from coterie.neighbors.spanning_tree import SpanningTree
+from coterie.neighbors import SpanningTree, merge_tree
 
 Floats = npt.NDArray[np.float64]
 
@@ -16,6 +15,6 @@ def merge_table(tree: SpanningTree) -> Floats:
 
     The edges must be sorted by length. O(n) time and memory.
     """
-    table = np.empty((tree.lengths.size, 4))
-    kernels.link_edges(tree.heads, tree.tails, tree.lengths, table)
-    return table
+    merges = merge_tree(tree.heads, tree.tails, tree.lengths)
+    parts = np.sort(np.column_stack([merges.left, merges.right]), axis=1)
+    return np.column_stack([parts, merges.height, merges.size]).astype(np.float64, copy=False)

@@ -182,7 +182,7 @@ class AgglomerativeClustering(Clusterer):
         self.n_leaves_ = n_rows
         children = linked.Z[:, :2].astype(np.int64)
         if linked.tree is not None and graph is not None:
-            children = heads_first(children, linked.tree)
+            children = heads_first(linked.tree)
         elif linked.tree is not None and not callable(self.metric) and self.metric not in _SORTED:
             children = order_parts(children, linked.tree)
         self._cut_first_time(children)
