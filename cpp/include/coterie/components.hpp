@@ -31,14 +31,16 @@ public:
         }
     }
 
-    void join(std::uint32_t a, std::uint32_t b) {
+    // Whether the two were apart.
+    bool join(std::uint32_t a, std::uint32_t b) {
         while (true) {
             a = root(a);
             b = root(b);
-            if (a == b) return;
+            if (a == b) return false;
             if (a < b) std::swap(a, b);
             std::uint32_t expected = a;
-            if (parent_[a].compare_exchange_weak(expected, b, std::memory_order_relaxed)) return;
+            if (parent_[a].compare_exchange_weak(expected, b, std::memory_order_relaxed))
+                return true;
         }
     }
 

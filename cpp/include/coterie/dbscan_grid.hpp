@@ -441,7 +441,10 @@ private:
         if (components.root(cell) == components.root(other)) return;
         const Run mine = core_of(cell), theirs = core_of(other);
         for (std::uint32_t p = mine.begin; p < mine.end; ++p)
-            if (any_within(grid_.at(p), theirs)) return components.join(cell, other);
+            if (any_within(grid_.at(p), theirs)) {
+                components.join(cell, other);
+                return;
+            }
     }
 
     void publish(Border border, const Clustering& out) const {

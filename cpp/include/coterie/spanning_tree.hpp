@@ -6,18 +6,23 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <tuple>
 #include <vector>
 
 #include "coterie/brute_neighbors.hpp"
+#include "coterie/components.hpp"
 #include "coterie/kdtree.hpp"
 #include "coterie/matrix.hpp"
 #include "coterie/metric.hpp"
 #include "coterie/pool.hpp"
-#include "coterie/union_find.hpp"
+#include "coterie/radix_sort.hpp"
+#include "coterie/simd.hpp"
 
 namespace coterie {
 
@@ -49,7 +54,7 @@ public:
           crew_(crew),
           n_(tree.n_rows()),
           sets_(n_),
-          component_(n_),
+          component_(n_ + packed_slack),
           uniform_(tree.nodes().size()),
           nearest_(n_, -1),
           bound_(n_),
@@ -57,9 +62,9 @@ public:
           limit_(n_) {
         std::iota(component_.begin(), component_.end(), 0);
         if (cores) {
-            core_.resize(n_);
+            core_.resize(n_ + packed_slack);
             for (std::int64_t i = 0; i < n_; ++i) core_[i] = cores[tree.order()[i]];
-            bound_ = core_;
+            bound_.assign(core_.begin(), core_.begin() + n_);
         }
     }
 
@@ -70,9 +75,8 @@ public:
         std::iota(roots.begin(), roots.end(), 0);
         while (static_cast<std::int64_t>(edges.size()) < n_ - 1) {
             for (const std::int32_t root : roots) {
-                limit_[root].store(std::numeric_limits<double>::infinity(),
-                                   std::memory_order_relaxed);
-                least_[root] = {};
+                limit_[root].store(infinity, std::memory_order_relaxed);
+                least_[root].store(-1, std::memory_order_relaxed);
             }
             mark_uniform_nodes();
             offer_known();
@@ -84,8 +88,11 @@ public:
     }
 
 private:
-    static constexpr int n_locks = 64;
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr int lanes = Simd<double>::lanes;
     using Node = typename KdTree<In>::Node;
+    using Bits = std::uint32_t;  // some points of a leaf
+    static_assert(KdTree<In>::max_leaf <= 32);
 
     std::int32_t row(std::int32_t position) const { return tree_.order()[position]; }
 
@@ -104,8 +111,8 @@ private:
         }
     }
 
-    bool knows_nearest(std::int32_t position) const {
-        return nearest_[position] >= 0 && component_[nearest_[position]] != component_[position];
+    double limit_of(std::int32_t position) const {
+        return limit_[component_[position]].load(std::memory_order_relaxed);
     }
 
     void lower_limit(std::int32_t component, double length) {
@@ -126,75 +133,90 @@ private:
 
     template <class Body>
     void for_each_position(const Body& body) {
-        for_each_leaf([&](std::int32_t id) {
-            const Node& leaf = tree_.nodes()[id];
-            for (std::int32_t p = leaf.begin; p < leaf.end; ++p) body(p);
+        const Chunks chunks(n_, 1);
+        crew_.run(chunks.count(), [&](std::int64_t chunk, int) {
+            for (std::int64_t p = chunks.begin(chunk); p < chunks.end(chunk); ++p)
+                body(static_cast<std::int32_t>(p));
         });
     }
 
+    // What is known from earlier rounds and not yet of the same component.
     void offer_known() {
         for_each_position([&](std::int32_t p) {
-            if (knows_nearest(p)) lower_limit(component_[p], bound_[p]);
+            if (nearest_[p] < 0) return;
+            if (component_[nearest_[p]] == component_[p])
+                nearest_[p] = -1;
+            else
+                lower_limit(component_[p], bound_[p]);
         });
     }
-
-    // The least edge outwards of a point, as far as it is known.
-    struct Found {
-        Edge edge;
-        std::int32_t position;
-        double reduced;  // farther points are of no use
-    };
 
     // The points of a leaf that search, together: one way down the tree serves them all.
     struct Batch {
+        std::int32_t leaf_id;
         const Node& leaf;
-        std::vector<double> low, high;
+        std::vector<double> low, high;  // box of the leaf
         std::vector<double> queries;
-        Found found[KdTree<In>::max_leaf];
-        double bound[KdTree<In>::scratch_size];
+        Edge edge[KdTree<In>::max_leaf];             // the least outwards, as far as it is known
+        std::int32_t nearest[KdTree<In>::max_leaf];  // where it leads
+        double reach[KdTree<In>::scratch_size];      // reduced; what is farther is of no use
     };
-    using Index = std::uint8_t;
 
     void search(std::int32_t leaf_id) {
         const Node& leaf = tree_.nodes()[leaf_id];
-        Index active[KdTree<In>::max_leaf];
-        int n_active = 0;
+        Bits active = 0;
         for (std::int32_t i = 0; i < leaf.size(); ++i) {
             const std::int32_t p = leaf.begin + i;
-            if (!knows_nearest(p) &&
-                bound_[p] <= limit_[component_[p]].load(std::memory_order_relaxed))
-                active[n_active++] = static_cast<Index>(i);
+            active |= Bits{nearest_[p] < 0 && bound_[p] <= limit_of(p)} << i;
         }
-        if (n_active == 0) return;
+        if (active == 0) return;
         const std::int64_t d = tree_.n_cols();
-        Batch batch{leaf,
+        Batch batch{leaf_id,
+                    leaf,
                     std::vector<double>(d),
                     std::vector<double>(d),
                     std::vector<double>(leaf.size() * d),
                     {},
+                    {},
                     {}};
         tree_.read_box(leaf_id, batch.low.data(), batch.high.data());
-        for (int a = 0; a < n_active; ++a) {
-            const std::int32_t p = leaf.begin + active[a];
-            tree_.read_point(leaf, p, batch.queries.data() + active[a] * d);
-            const double limit = limit_[component_[p]].load(std::memory_order_relaxed);
-            const double reach = foresight_ * limit;
-            batch.found[active[a]] = {{reach}, -1, metric_.reduced_at_most(reach)};
+        each_bit(active, [&](int i) {
+            tree_.read_point(leaf, leaf.begin + i, batch.queries.data() + i * d);
+            look_no_farther_than(batch, i, foresight_ * limit_of(leaf.begin + i));
+        });
+        if (uniform_[leaf_id] < 0) {  // at home first: all of a component gain by what one finds
+            each_bit(active, [&](int i) { look(batch, i, leaf); });
+            each_bit(active,
+                     [&](int i) { lower_limit(component_[leaf.begin + i], batch.edge[i].length); });
+            each_bit(active, [&](int i) {
+                const double reach = foresight_ * limit_of(leaf.begin + i);
+                if (reach < batch.edge[i].length) look_no_farther_than(batch, i, reach);
+            });
         }
-        descend(batch, active, n_active, 0);
-        for (int a = 0; a < n_active; ++a) {
-            const std::int32_t p = leaf.begin + active[a];
-            const Found& found = batch.found[active[a]];
-            nearest_[p] = found.position;
-            bound_[p] = found.edge.length;
-            if (found.position >= 0) lower_limit(component_[p], found.edge.length);
-        }
+        descend(batch, active, 0);
+        each_bit(active, [&](int i) {
+            const std::int32_t p = leaf.begin + i;
+            nearest_[p] = batch.nearest[i];
+            bound_[p] = batch.edge[i].length;
+            if (nearest_[p] >= 0) lower_limit(component_[p], bound_[p]);
+        });
     }
 
-    void descend(Batch& batch, const Index* active, int n_active, std::int32_t node_id) {
+    template <class Body>
+    static void each_bit(Bits bits, const Body& body) {
+        for (; bits; bits &= bits - 1) body(__builtin_ctz(bits));
+    }
+
+    void look_no_farther_than(Batch& batch, int i, double length) {
+        batch.edge[i] = {length};
+        batch.nearest[i] = -1;
+        batch.reach[i] = metric_.reduced_at_most(length);
+    }
+
+    void descend(Batch& batch, Bits active, std::int32_t node_id) {
         const Node& node = tree_.nodes()[node_id];
         if (node.is_leaf()) {
-            for (int a = 0; a < n_active; ++a) look(batch, active[a], node);
+            if (node_id != batch.leaf_id) each_bit(active, [&](int i) { look(batch, i, node); });
             return;
         }
         const Pair between =
@@ -202,77 +224,127 @@ private:
         const int near = between[1] < between[0];
         for (const int side : {near, 1 - near}) {
             const std::int32_t child = node.child + side;
-            if (between[side] <= 0 && uniform_[child] < 0) {  // no box to tell them apart
-                descend(batch, active, n_active, child);
-                continue;
-            }
-            Index kept[KdTree<In>::max_leaf];
-            const int n_kept = filter(batch, active, n_active, child, between[side], kept);
-            if (n_kept > 0) descend(batch, kept, n_kept, child);
+            const Bits kept = between[side] <= 0 && uniform_[child] < 0
+                                  ? active  // no box to tell them apart
+                                  : hopeful(batch, active, child, between[side]);
+            if (kept) descend(batch, kept, child);
         }
     }
 
     // Those points of the batch that may find something of use in the node.
-    int filter(Batch& batch, const Index* active, int n_active, std::int32_t node, double between,
-               Index* kept) {
-        int n_hopeful = 0;
-        for (int a = 0; a < n_active; ++a) {
-            const Index i = active[a];
-            kept[n_hopeful] = i;
-            n_hopeful += between <= batch.found[i].reduced &&
-                         uniform_[node] != component_[batch.leaf.begin + i];
+    Bits hopeful(const Batch& batch, Bits active, std::int32_t node, double between) const {
+        const Node& leaf = batch.leaf;
+        Bits hopeless = 0;
+        for (std::int32_t i = 0; i < leaf.size(); i += lanes) {
+            const auto own = __builtin_convertvector(components(leaf.begin + i) == uniform_[node],
+                                                     IntVec<double>);
+            hopeless |= lane_bits(own | (load(batch.reach + i) < broadcast(between))) << i;
         }
-        if (n_hopeful == 0 || between <= 0) return n_hopeful;
-        tree_.nearest_of(sum_, tree_.points(batch.leaf), node, batch.bound);
-        int n_kept = 0;
-        for (int a = 0; a < n_hopeful; ++a) {
-            const Index i = kept[a];
-            kept[n_kept] = i;
-            n_kept += batch.bound[i] <= batch.found[i].reduced;
-        }
-        return n_kept;
+        active &= ~hopeless;
+        if (active == 0 || between <= 0) return active;
+        double bound[KdTree<In>::scratch_size];
+        tree_.nearest_of(sum_, tree_.points(leaf), node, bound);
+        for (std::int32_t i = 0; i < leaf.size(); i += lanes)
+            hopeless |= lane_bits(load(batch.reach + i) < load(bound + i)) << i;
+        return active & ~hopeless;
     }
 
-    void look(Batch& batch, Index i, const Node& leaf) {
-        double reduced[KdTree<In>::scratch_size];
+    // Hold one point of the batch against those of another leaf, or of its own.
+    void look(Batch& batch, int i, const Node& leaf) {
         const std::int32_t p = batch.leaf.begin + i;
-        Found& found = batch.found[i];
+        double reduced[KdTree<In>::scratch_size];
         reduced_to(sum_, batch.queries.data() + i * tree_.n_cols(), tree_.points(leaf),
                    tree_.n_cols(), reduced);
-        for (std::int32_t j = 0; j < leaf.size(); ++j) {
-            if (reduced[j] > found.reduced) continue;
+        const Bits outside = put_away(leaf, component_[p], reduced);
+        double reach = batch.reach[i];
+        if (core_.empty()) {  // the nearest counts, and what rounding makes as long
+            const double least = least_of(reduced, leaf.size());
+            if (least > reach) return;
+            reach = std::min(reach, metric_.reduced_at_most(metric_.length_of(least)));
+        }
+        each_bit(outside & within(reduced, leaf.size(), reach), [&](int j) {
+            if (reduced[j] > batch.reach[i]) return;
             const std::int32_t q = leaf.begin + j;
-            if (component_[q] == component_[p]) continue;
             double length = metric_.length_of(reduced[j]);
             if (!core_.empty()) length = std::max({length, core_[p], core_[q]});
             const Edge edge = Edge::between(length, row(p), row(q));
-            if (edge < found.edge) found = {edge, q, metric_.reduced_at_most(length)};
+            if (!(edge < batch.edge[i])) return;
+            batch.edge[i] = edge;
+            batch.nearest[i] = q;
+            batch.reach[i] = metric_.reduced_at_most(length);
+        });
+    }
+
+    // Put the points of a component, and the lanes behind the last point, infinitely far away;
+    // the others' bits.
+    Bits put_away(const Node& leaf, std::int32_t component, double* reduced) const {
+        Bits outside = 0;
+        for (std::int32_t i = 0; i < leaf.size(); i += lanes) {
+            const auto other =
+                __builtin_convertvector(components(leaf.begin + i) != component, IntVec<double>);
+            outside |= lane_bits(other) << i;
+            store(reduced + i, other ? load(reduced + i) : broadcast(infinity));
         }
+        for (std::int32_t i = leaf.size(); i % lanes != 0; ++i) reduced[i] = infinity;
+        return outside & all_of(leaf);
+    }
+
+    static double least_of(const double* reduced, std::int32_t n) {
+        Vec<double> least = load(reduced);
+        for (std::int32_t i = lanes; i < n; i += lanes) least = vec_min(least, load(reduced + i));
+        double result = least[0];
+        for (int lane = 1; lane < lanes; ++lane) result = std::min(result, least[lane]);
+        return result;
+    }
+
+    static Bits within(const double* reduced, std::int32_t n, double reach) {
+        Bits bits = 0;
+        for (std::int32_t i = 0; i < n; i += lanes)
+            bits |= lane_bits(load(reduced + i) <= broadcast(reach)) << i;
+        return bits;
+    }
+
+    static Bits all_of(const Node& leaf) { return ~Bits{0} >> (32 - leaf.size()); }
+
+    // Of as many points from `position` on as there are lanes.
+    auto components(std::int32_t position) const {
+        typedef std::int32_t Ints __attribute__((vector_size(lanes * sizeof(std::int32_t))));
+        Ints found;
+        std::memcpy(&found, component_.data() + position, sizeof found);
+        return found;
+    }
+
+    Edge known_edge(std::int32_t p) const {
+        return Edge::between(bound_[p], row(p), row(nearest_[p]));
     }
 
     void choose_least() {
         for_each_position([&](std::int32_t p) {
-            const std::int32_t c = component_[p];
-            if (bound_[p] > limit_[c].load(std::memory_order_relaxed) || !knows_nearest(p)) return;
-            const Edge edge = Edge::between(bound_[p], row(p), row(nearest_[p]));
-            const std::lock_guard lock(locks_[c % n_locks]);
-            if (edge < least_[c].edge) least_[c] = {edge, nearest_[p]};
+            if (nearest_[p] < 0 || bound_[p] > limit_of(p)) return;
+            std::atomic<std::int32_t>& least = least_[component_[p]];
+            std::int32_t now = least.load(std::memory_order_relaxed);
+            while ((now < 0 || known_edge(p) < known_edge(now)) &&
+                   !least.compare_exchange_weak(now, p, std::memory_order_relaxed)) {
+            }
         });
     }
 
+    // Where two components chose each other, they chose the same edge.
     void merge(std::vector<std::int32_t>& roots, std::vector<Edge>& edges) {
-        for (const std::int32_t root : roots)
-            if (sets_.unite(root, component_[least_[root].position]))
-                edges.push_back(least_[root].edge);
-        for (const std::int32_t root : roots) sets_.flatten(root);
-        for_each_position([&](std::int32_t p) { component_[p] = sets_.parent(component_[p]); });
-        std::erase_if(roots, [&](std::int32_t root) { return sets_.parent(root) != root; });
+        std::mutex mutex;
+        const Chunks chunks(static_cast<std::int64_t>(roots.size()), 1);
+        crew_.run(chunks.count(), [&](std::int64_t chunk, int) {
+            std::vector<Edge> chosen;
+            for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+                const std::int32_t p = least_[roots[i]].load(std::memory_order_relaxed);
+                if (sets_.join(roots[i], component_[nearest_[p]])) chosen.push_back(known_edge(p));
+            }
+            const std::lock_guard lock(mutex);
+            edges.insert(edges.end(), chosen.begin(), chosen.end());
+        });
+        for_each_position([&](std::int32_t p) { component_[p] = sets_.root(component_[p]); });
+        std::erase_if(roots, [&](std::int32_t root) { return component_[root] != root; });
     }
-
-    struct Least {
-        Edge edge;
-        std::int32_t position = -1;
-    };
 
     const Sum& sum_;
     const Metric& metric_;
@@ -281,15 +353,15 @@ private:
     std::int64_t n_;
     // In few columns it pays to look farther than a round asks: that spares searches in the next.
     double foresight_ = tree_.n_cols() <= 3 ? 1.5 : 1.0;
-    UnionFind sets_;
+    Components sets_;
     std::vector<std::int32_t> component_;  // of each position
     std::vector<std::int32_t> uniform_;    // of each node
-    std::vector<std::int32_t> nearest_;    // position last found nearest outside, or -1
+    std::vector<std::int32_t> nearest_;    // position found nearest outside, or -1
     std::vector<double> bound_;            // nothing outside is nearer than this
     std::vector<double> core_;
-    std::vector<Least> least_;                // of each component
-    std::vector<std::atomic<double>> limit_;  // of each component: length of its least edge
-    std::mutex locks_[n_locks];
+    std::vector<std::atomic<std::int32_t>>
+        least_;                               // of each component: where its least edge begins
+    std::vector<std::atomic<double>> limit_;  // of each component: the length of that edge
 };
 
 // Prim (1957): the tree takes in the nearest outside row, again and again.
@@ -397,19 +469,37 @@ private:
     std::vector<double> useful_;         // farther rows cannot give the slot a lesser edge
 };
 
-// Sort in pieces of a number that depends on the length alone, then merge them two by two.
+// Sort by the leading bits of the lengths, then the few edges that share those. Bits of numbers
+// that are not negative have the order of the numbers.
 inline void sort_edges(std::vector<Edge>& edges, const Crew& crew) {
     const auto n = static_cast<std::int64_t>(edges.size());
-    const std::int64_t n_pieces = n < 10000 ? 1 : 16;
-    const auto at = [&](std::int64_t piece) {
-        return edges.begin() + std::min(piece, n_pieces) * n / n_pieces;
-    };
-    crew.run(n_pieces, [&](std::int64_t i, int) { std::sort(at(i), at(i + 1)); });
-    for (std::int64_t width = 1; width < n_pieces; width *= 2)
-        crew.run(n_pieces / (2 * width), [&](std::int64_t i, int) {
-            const std::int64_t first = i * 2 * width;
-            std::inplace_merge(at(first), at(first + width), at(first + 2 * width));
+    if (n < 2) return;
+    const auto [least, most] =
+        std::minmax_element(edges.begin(), edges.end(),
+                            [](const Edge& a, const Edge& b) { return a.length < b.length; });
+    const std::uint64_t base = std::bit_cast<std::uint64_t>(least->length);
+    const int n_bits = std::bit_width(std::bit_cast<std::uint64_t>(most->length) - base);
+    const int key_bits = std::min(n_bits, 32);
+    const Chunks chunks(n, 1);
+    const auto each = [&](const auto& body) {
+        crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+            for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) body(i);
         });
+    };
+    std::unique_ptr<std::uint64_t[]> words(new std::uint64_t[n]);
+    each([&](std::int64_t i) {
+        const std::uint64_t key = std::bit_cast<std::uint64_t>(edges[i].length) - base;
+        words[i] = key >> (n_bits - key_bits) << 32 | static_cast<std::uint64_t>(i);
+    });
+    words = sort_by_bits(std::move(words), n, 32, 32 + key_bits, crew);
+    std::vector<Edge> sorted(n);
+    each([&](std::int64_t i) { sorted[i] = edges[static_cast<std::uint32_t>(words[i])]; });
+    for (std::int64_t begin = 0, end; begin < n; begin = end) {
+        for (end = begin + 1; end < n && words[end] >> 32 == words[begin] >> 32; ++end) {
+        }
+        std::sort(sorted.begin() + begin, sorted.begin() + end);
+    }
+    edges = std::move(sorted);
 }
 
 // The tree's edges in order; lengths are max(distance, core of either end) where cores are given.
