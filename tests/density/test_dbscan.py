@@ -306,7 +306,7 @@ def test_given_distances_are_checked() -> None:
         ("cosine", {}, 0.02),
         ("sqeuclidean", {}, 2.0),
         ("hamming", {}, 0.4),
-        (lambda a, b: float(np.abs(a - b).sum()), {}, 2.0),
+        pytest.param(lambda a, b: float(np.abs(a - b).sum()), {}, 2.0, id="callable"),
     ],
     ids=str,
 )

@@ -64,7 +64,7 @@ public:
     template <class Sum>
     Pair nearest_of(const Sum& sum, const double* query, std::int32_t child) const {
         typename Sum::template State<Pair> state;
-        with_columns(n_cols_, [&](auto d) {
+        with_columns_of(sum, n_cols_, [&](auto d) {
             const In* box = boxes_of(child);
             for (std::int64_t t = 0; t < d; ++t, box += 4) {
                 const Pair q{query[t], query[t]};
@@ -79,7 +79,7 @@ public:
     Pair nearest_of(const Sum& sum, const double* low, const double* high,
                     std::int32_t child) const {
         typename Sum::template State<Pair> state;
-        with_columns(n_cols_, [&](auto d) {
+        with_columns_of(sum, n_cols_, [&](auto d) {
             const In* box = boxes_of(child);
             for (std::int64_t t = 0; t < d; ++t, box += 4) {
                 const Pair l{low[t], low[t]}, h{high[t], high[t]};
@@ -93,7 +93,7 @@ public:
     template <class Sum>
     void nearest_of(const Sum& sum, Packed<In> points, std::int32_t node, double* out) const {
         constexpr int lanes = Simd<double>::lanes;
-        with_columns(n_cols_, [&](auto d) {
+        with_columns_of(sum, n_cols_, [&](auto d) {
             for (std::int64_t i = 0; i < points.count; i += 2 * lanes) {
                 typename Sum::template State<Vec<double>> state[2];
                 const In* box = box_of(node);
@@ -116,7 +116,7 @@ public:
     template <class Sum>
     Pair farthest_of(const Sum& sum, const double* query, std::int32_t child) const {
         typename Sum::template State<Pair> state;
-        with_columns(n_cols_, [&](auto d) {
+        with_columns_of(sum, n_cols_, [&](auto d) {
             const In* box = boxes_of(child);
             for (std::int64_t t = 0; t < d; ++t, box += 4) {
                 const Pair q{query[t], query[t]};

@@ -287,6 +287,15 @@ inline decltype(auto) with_columns(std::int64_t n_cols, const Body& body) {
     }
 }
 
+// The same for a sum over the columns; only squares are asked for often enough to unroll.
+template <class Sum, class Body>
+inline decltype(auto) with_columns_of(const Sum&, std::int64_t n_cols, const Body& body) {
+    if constexpr (std::is_same_v<Sum, SumOfSquares>)
+        return with_columns(n_cols, body);
+    else
+        return body(n_cols);
+}
+
 // Points side by side for the lanes: column t of all, then column t + 1. Reading a vector may
 // reach past the last point, so a buffer of packed points ends with `packed_slack` spare values.
 inline constexpr int packed_slack = 4 * Simd<double>::lanes;
@@ -323,7 +332,7 @@ template <class Sum, class In>
 inline void reduced_to(const Sum& sum, const double* query, Packed<In> points, std::int64_t n_cols,
                        double* out) {
     constexpr int lanes = Simd<double>::lanes;
-    with_columns(n_cols, [&](auto d) {
+    with_columns_of(sum, n_cols, [&](auto d) {
         std::int64_t i = 0;
         for (; i + 2 * lanes < points.count; i += 4 * lanes)
             detail::reduced_strip<4>(sum, query, points.from(i), d, out + i);

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "coterie/brute_neighbors.hpp"
@@ -88,6 +90,10 @@ private:
     double total_ = 0;
 };
 
+// What becomes of a query that has seen all it may.
+template <class Seen>
+using Emit = std::function<void(std::int64_t query, Seen& seen)>;
+
 namespace detail {
 
 template <class Sum, class In, class Seen>
@@ -103,8 +109,8 @@ void search_tree(const Sum& sum, const KdTree<In>& tree, const double* query, Se
 }
 
 // Queries among the tree's own points go leaf by leaf, so that neighbours share the caches.
-template <class Sum, class In, class Seen, class Emit>
-void search_own(const Sum& sum, const KdTree<In>& tree, const Seen& fresh, const Emit& emit,
+template <class Sum, class In, class Seen>
+void search_own(const Sum& sum, const KdTree<In>& tree, const Seen& fresh, const Emit<Seen>& emit,
                 const Crew& crew) {
     const ScanChunks chunks(static_cast<std::int64_t>(tree.leaves().size()), 1 << 23);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
@@ -122,9 +128,9 @@ void search_own(const Sum& sum, const KdTree<In>& tree, const Seen& fresh, const
     });
 }
 
-template <class Sum, class In, class Seen, class Emit>
+template <class Sum, class In, class Seen>
 void search_others(const Sum& sum, const KdTree<In>& tree, Matrix<const In> queries,
-                   const Seen& fresh, const Emit& emit, const Crew& crew) {
+                   const Seen& fresh, const Emit<Seen>& emit, const Crew& crew) {
     const ScanChunks chunks(queries.n_rows, 1 << 22);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         Seen seen = fresh;
@@ -136,9 +142,9 @@ void search_others(const Sum& sum, const KdTree<In>& tree, Matrix<const In> quer
     });
 }
 
-template <class Sum, class In, class Seen, class Emit>
+template <class Sum, class In, class Seen>
 void search_tiles(const Sum& sum, Matrix<const In> rows, Matrix<const In> queries,
-                  const Seen& fresh, const Emit& emit, const Crew& crew) {
+                  const Seen& fresh, const Emit<Seen>& emit, const Crew& crew) {
     const ScanChunks chunks(queries.n_rows, rows.n_rows * rows.n_cols);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
@@ -167,8 +173,9 @@ struct Search {
     bool by_tree;
 
     // emit(query, seen) once for every query, from any thread.
-    template <class Seen, class Emit>
-    void run(const Seen& fresh, const Emit& emit, const Crew& crew) const {
+    template <class Seen>
+    void run(const Seen& fresh, const std::type_identity_t<Emit<Seen>>& emit,
+             const Crew& crew) const {
         if (!by_tree)
             return with_sum(metric, rows.n_cols, [&](const auto& sum) {
                 detail::search_tiles(sum, rows, queries ? *queries : rows, fresh, emit, crew);

@@ -220,7 +220,7 @@ private:
     // Rows that a newcomer may be nearer to; the last one repeats up to where others look.
     struct Survivors {
         const In* row[screened + ahead + lanes];
-        In threshold[screened + lanes];  // a quick distance of at least this is certainly no nearer
+        In threshold[screened + lanes];
         std::int64_t id[screened + lanes];
         int count;
     };
@@ -243,18 +243,13 @@ private:
 
     void screen(std::int64_t begin, std::int64_t end, const double* closest,
                 const std::int32_t* nearest, Survivors& survivors) const {
-        // The factor pays for the rounding of both distances, the smallest normal number for what
-        // underflows.
-        constexpr double unit = std::numeric_limits<In>::epsilon();
-        const double inflate = 1 + 2 * unit * static_cast<double>(rows_.n_cols + 8);
         int count = 0;
         for (; begin < end; begin += word) {
             const int size = static_cast<int>(std::min<std::int64_t>(word, end - begin));
             for (auto bits = unproven(begin, size, closest, nearest); bits; bits &= bits - 1) {
                 const std::int64_t i = begin + std::countr_zero(bits);
                 survivors.row[count] = rows_.row(i);
-                survivors.threshold[count] =
-                    static_cast<In>(closest[i] * inflate) + std::numeric_limits<In>::min();
+                survivors.threshold[count] = threshold_of(closest[i]);
                 survivors.id[count++] = i;
             }
         }
@@ -263,20 +258,31 @@ private:
         std::fill_n(survivors.threshold + count, lanes, In{0});
     }
 
+    // A quick distance of at least this is no nearer. The factor pays for the rounding of both
+    // distances, the smallest normal number for what underflows.
+    In threshold_of(double sq_dist) const {
+        constexpr double unit = std::numeric_limits<In>::epsilon();
+        const double inflate = 1 + 2 * unit * static_cast<double>(rows_.n_cols + 8);
+        return static_cast<In>(sq_dist * inflate) + std::numeric_limits<In>::min();
+    }
+
     template <class Visit>
     void each_nearer_of(const Survivors& survivors, int first, const double* closest, In* buffer,
                         const Visit& visit) const {
         const std::int64_t d = rows_.n_cols;
-        const Vec<In> threshold = load(survivors.threshold + first);
+        Vec<In> threshold = load(survivors.threshold + first);
         for (std::int64_t j = 0; j < newcomers_.count; ++j) {
             const Vec<In> quick =
                 detail::quick_sq_dists(survivors.row + first, rows_.col_stride, &scaled_[j * d], d,
                                        static_cast<In>(scale_));
             for (auto bits = lane_bits(quick < threshold); bits; bits &= bits - 1) {
-                const std::int64_t i = survivors.id[first + std::countr_zero(bits)];
+                const int lane = std::countr_zero(bits);
+                const std::int64_t i = survivors.id[first + lane];
                 const double sq_dist = direct_sq_dist(contiguous_row(rows_, i, buffer),
                                                       newcomers_.values + j * d, d, scale_);
-                if (sq_dist < closest[i]) visit(i, j, sq_dist);
+                if (!(sq_dist < closest[i])) continue;
+                visit(i, j, sq_dist);
+                threshold[lane] = threshold_of(closest[i]);
             }
         }
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -88,7 +89,7 @@ public:
     }
 
 private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr float infinity = std::numeric_limits<float>::infinity();
     static constexpr int lanes = Simd<double>::lanes;
     using Node = typename KdTree<In>::Node;
     using Bits = std::uint32_t;  // some points of a leaf
@@ -116,9 +117,10 @@ private:
     }
 
     void lower_limit(std::int32_t component, double length) {
-        double now = limit_[component].load(std::memory_order_relaxed);
-        while (length < now &&
-               !limit_[component].compare_exchange_weak(now, length, std::memory_order_relaxed)) {
+        const float above = std::nextafter(static_cast<float>(length), infinity);
+        float now = limit_[component].load(std::memory_order_relaxed);
+        while (above < now &&
+               !limit_[component].compare_exchange_weak(now, above, std::memory_order_relaxed)) {
         }
     }
 
@@ -283,7 +285,7 @@ private:
             const auto other =
                 __builtin_convertvector(components(leaf.begin + i) != component, IntVec<double>);
             outside |= lane_bits(other) << i;
-            store(reduced + i, other ? load(reduced + i) : broadcast(infinity));
+            store(reduced + i, other ? load(reduced + i) : broadcast(double{infinity}));
         }
         for (std::int32_t i = leaf.size(); i % lanes != 0; ++i) reduced[i] = infinity;
         return outside & all_of(leaf);
@@ -360,8 +362,8 @@ private:
     std::vector<double> bound_;            // nothing outside is nearer than this
     std::vector<double> core_;
     std::vector<std::atomic<std::int32_t>>
-        least_;                               // of each component: where its least edge begins
-    std::vector<std::atomic<double>> limit_;  // of each component: the length of that edge
+        least_;                              // of each component: where its least edge begins
+    std::vector<std::atomic<float>> limit_;  // of each component: hardly more than its length
 };
 
 // Prim (1957): the tree takes in the nearest outside row, again and again.

@@ -52,9 +52,19 @@ class Cover(ABC):
     def potential(self) -> float:
         """Weighted sum of `closest`."""
 
+    @property
+    @abstractmethod
+    def patience(self) -> int:
+        """How many draws in vain cost about as much as adding seeds, which is a pass."""
+
     @abstractmethod
     def draw(self, quantiles: Floats) -> Ints:
         """The rows at these quantiles of weight times `closest`; needs a positive potential."""
+
+    def share_left(self, row: int, centers: Floats) -> float:
+        """What part of `closest` would be left to a row with these seeds, in the rows' units."""
+        gaps = (centers - self.blocks.take(np.array([row]))) * self.scale
+        return float(np.square(gaps).sum(axis=1).min() / self.closest[row])
 
     @abstractmethod
     def expect(self, n_candidates: int) -> None:
@@ -91,6 +101,10 @@ class DenseCover(Cover):
     @property
     def potential(self) -> float:
         return float(np.cumsum(self._totals)[-1])
+
+    @property
+    def patience(self) -> int:
+        return min(64, self.blocks.n_rows * self.blocks.n_cols >> 18)
 
     @property
     def _centers(self) -> Floats:
@@ -193,6 +207,10 @@ class SparseCover(Cover):
     @property
     def potential(self) -> float:
         return float(self._weights @ self.closest)
+
+    @property
+    def patience(self) -> int:
+        return 0
 
     def draw(self, quantiles: Floats) -> Ints:
         sums = np.cumsum(self._weights * self.closest)

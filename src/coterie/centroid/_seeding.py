@@ -19,6 +19,8 @@ Ints = npt.NDArray[np.int64]
 
 #: Rows handled at a time where a pass needs scratch as wide as the rows.
 _SLICE_ROWS = 4096
+#: Seeds that may wait to be added, each of which a draw is compared with.
+_MOST_WAITING = 256
 
 
 @dataclass(frozen=True)
@@ -61,21 +63,51 @@ def _unused_rows(blocks: Blocks, used: Ints, size: int, rng: np.random.RandomSta
     return rows[:size]
 
 
-def _grow(cover: Cover, n_seeds: int, rng: np.random.RandomState, n_trials: int) -> None:
+def _copies(cover: Cover, n_seeds: int, rng: np.random.RandomState) -> Ints:
+    """The seeds still missing once every row with weight is a seed or the copy of one."""
+    return _unused_rows(cover.blocks, np.array(cover.seeds), n_seeds - len(cover.seeds), rng)
+
+
+def _add_best_draws(
+    cover: Cover, n_seeds: int, rng: np.random.RandomState, n_trials: int
+) -> None:
     """Add seeds by D^2 sampling, each the best of `n_trials` draws, until there are `n_seeds`."""
-    if n_trials > 1:
-        cover.expect(n_trials * (n_seeds - len(cover.seeds)))
+    cover.expect(n_trials * (n_seeds - len(cover.seeds)))
     while len(cover.seeds) < n_seeds:
         quantiles = rng.uniform(size=n_trials)
-        if cover.potential == 0:  # every row with weight is a seed or the copy of one
-            missing = n_seeds - len(cover.seeds)
-            cover.add(_unused_rows(cover.blocks, np.array(cover.seeds), missing, rng))
+        if cover.potential == 0:
+            cover.add(_copies(cover, n_seeds, rng))
             return
         row_ids = cover.draw(quantiles)
-        if n_trials == 1:
-            cover.add(row_ids)
+        cover.add_measured(row_ids, int(np.argmax(cover.gains(row_ids))))
+
+
+def _add_draws(cover: Cover, n_seeds: int, rng: np.random.RandomState) -> Ints:
+    """Add seeds by D^2 sampling, many in one pass; returns the last ones, which are not added yet.
+
+    Seeds wait to be added. A row near to one that waits is drawn too often, by what the cover knows
+    of it; such a draw counts only with probability D^2 over what D^2 would be without the seeds
+    that wait. So those that count have exactly the probabilities of D^2 sampling, as if no seed had
+    waited. They wait for as long as draws in vain cost less than a pass.
+    """
+    most = min(n_seeds, _MOST_WAITING)
+    centers = np.empty((most, cover.blocks.n_cols))
+    waiting: list[int] = []
+    n_vain = 0
+    while len(cover.seeds) + len(waiting) < n_seeds:
+        quantile = rng.uniform(size=1)
+        if cover.potential == 0:
+            return _copies(cover, n_seeds, rng)
+        row = cover.draw(quantile)
+        if waiting and rng.uniform() >= cover.share_left(int(row[0]), centers[: len(waiting)]):
+            n_vain += 1
         else:
-            cover.add_measured(row_ids, int(np.argmax(cover.gains(row_ids))))
+            centers[len(waiting)] = cover.blocks.take(row)[0]
+            waiting.append(int(row[0]))
+        if n_vain >= cover.patience or len(waiting) == most:
+            cover.add(np.array(waiting))
+            waiting, n_vain = [], 0
+    return np.array(waiting, dtype=np.int64)
 
 
 def _trials(n_local_trials: int | None, n_clusters: int) -> int:
@@ -100,8 +132,9 @@ def kmeans_plusplus(
 
     Arthur and Vassilvitskii (2007). Each step draws `n_local_trials` rows and keeps the one that
     lowers the potential most: 1 is the paper's method, None scikit-learn's 2 + log(n_clusters). The
-    draws are scikit-learn's for the same random state. Costs at most O(n_rows * n_clusters *
-    n_features) a trial, much less on clustered rows, and the memory of a `Cover`.
+    draws are scikit-learn's for the same random state; with one trial on 2^18 values or more they
+    only have the same probabilities, and come with few passes. Costs at most O(n_rows * n_clusters
+    * n_features) a trial, much less on clustered rows, and the memory of a `Cover`.
 
     Parameters
     ----------
@@ -119,7 +152,11 @@ def kmeans_plusplus(
     """
     cover = cover_of(blocks, space)
     cover.add(_pick_rows(blocks, 1, rng))
-    _grow(cover, n_clusters, rng, _trials(n_local_trials, n_clusters))
+    n_trials = _trials(n_local_trials, n_clusters)
+    if n_trials == 1:
+        last = _add_draws(cover, n_clusters, rng)
+        return _rows_as_seeds(blocks, np.append(cover.seeds, last))
+    _add_best_draws(cover, n_clusters, rng, n_trials)
     return _rows_as_seeds(blocks, cover.seeds)
 
 
@@ -254,7 +291,8 @@ def kmeans_parallel(
         if potential == 0:
             break
         cover.add(_oversample(cover, 2 * n_clusters / potential, rng))
-    _grow(cover, n_clusters, rng, 1)  # rarely, so few rows were drawn
+    if len(cover.seeds) < n_clusters:  # rarely, so few rows were drawn
+        cover.add(_add_draws(cover, n_clusters, rng))
     drawn = np.array(cover.seeds)
     weights = _covered_weights(cover)
     candidates = as_blocks(blocks.rows[drawn], weights, blocks.n_threads)
