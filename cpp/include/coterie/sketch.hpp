@@ -25,7 +25,8 @@ struct Levels {
     double per_unit;
 };
 
-// Tiles of as many rows as a vector has lanes: four columns of each row, then the next four.
+// Tiles of as many rows as a vector has lanes: the squared norm of each row, four columns of each
+// row, then the next four.
 struct Sketch {
     static constexpr int tile_rows = Simd<float>::lanes;
     static constexpr std::int64_t max_cols = 1 << 16;
@@ -35,13 +36,21 @@ struct Sketch {
     double moved;  // how far rounding moved the row it moved most, in levels
 
     static std::int64_t n_groups(std::int64_t n_cols) { return (n_cols + 3) / 4; }
-    static std::int64_t tile_bytes(std::int64_t n_cols) { return n_groups(n_cols) * 4 * tile_rows; }
+    static std::int64_t tile_bytes(std::int64_t n_cols) {
+        return (n_groups(n_cols) + 1) * 4 * tile_rows;
+    }
     static std::int64_t n_bytes(std::int64_t n_rows, std::int64_t n_cols) {
         return (n_rows + tile_rows - 1) / tile_rows * tile_bytes(n_cols);
     }
 };
 
 namespace detail {
+
+inline std::int32_t sq_norm_of(const std::vector<std::uint8_t>& levels) {
+    std::int32_t sum = 0;
+    for (const std::int32_t level : levels) sum += level * level;
+    return sum;
+}
 
 // Round a row; by how many levels that moved it, squared.
 template <class In>
@@ -79,8 +88,10 @@ Sketch sketch_rows(Matrix<const In> rows, double scale, Levels levels, std::uint
                 const In* values = contiguous_row(rows, i, buffer.data());
                 sq_moved[chunk] = std::max(sq_moved[chunk],
                                            detail::to_levels(values, d, scale, levels, row.data()));
+                const std::int32_t sq_norm = detail::sq_norm_of(row);
+                std::memcpy(to + (i - first) * 4, &sq_norm, 4);
                 for (std::int64_t group = 0; group < n_groups; ++group)
-                    std::memcpy(to + (group * lanes + i - first) * 4, &row[4 * group], 4);
+                    std::memcpy(to + ((group + 1) * lanes + i - first) * 4, &row[4 * group], 4);
             }
         }
     });
@@ -94,10 +105,12 @@ public:
 
     SketchedPoints(const double* points, std::int64_t count, std::int64_t n_cols, double scale,
                    Sketch sketch)
-        : sketch_(sketch), n_cols_(n_cols), n_groups_(Sketch::n_groups(n_cols)), count_(count) {
-        const std::int64_t n_panels = (count + panel - 1) / panel;
-        words_.assign(n_panels * n_groups_ * panel, 0);
-        sq_norms_.assign(n_panels * panel, nowhere);
+        : sketch_(sketch),
+          n_cols_(n_cols),
+          n_groups_(Sketch::n_groups(n_cols)),
+          n_panels_((count + panel - 1) / panel) {
+        words_.assign(n_panels_ * n_groups_ * panel, 0);
+        sq_norms_.assign(n_panels_ * panel, nowhere);
         std::vector<std::uint8_t> row(4 * n_groups_);
         double sq_moved = 0;
         for (std::int64_t j = 0; j < count; ++j) {
@@ -106,8 +119,7 @@ public:
             std::int32_t* to = &words_[j / panel * n_groups_ * panel + j % panel];
             for (std::int64_t group = 0; group < n_groups_; ++group)
                 std::memcpy(to + group * panel, &row[4 * group], 4);
-            sq_norms_[j] = 0;
-            for (const std::int32_t level : row) sq_norms_[j] += level * level;
+            sq_norms_[j] = detail::sq_norm_of(row);
         }
         moved_ = static_cast<float>(sketch.moved + std::sqrt(sq_moved));
     }
@@ -117,28 +129,10 @@ public:
     template <class Visit>
     void each_near(std::int64_t tile, const double* closest, const Visit& visit) const {
         const std::uint8_t* rows = sketch_.bytes + tile * Sketch::tile_bytes(n_cols_);
-        Words sq_norms = {};
-        for (std::int64_t group = 0; group < n_groups_; ++group) {
-            const Words x = load_words(rows, group);
-            sq_norms = add_byte_products(sq_norms, x, x);
-        }
-        const Words limit = far_from(closest) - sq_norms;
-        const std::int32_t* words = words_.data();
-        for (std::int64_t first = 0; first < count_; first += panel) {
-            Words products[panel] = {};
-            for (std::int64_t group = 0; group < n_groups_; ++group, words += panel) {
-                const Words x = load_words(rows, group);
-#pragma GCC unroll 4
-                for (int p = 0; p < panel; ++p)
-                    products[p] = add_byte_products(products[p], x, Words{} + words[p]);
-            }
-            std::uint32_t near[panel];
-#pragma GCC unroll 4
-            for (int p = 0; p < panel; ++p)
-                near[p] = lane_bits(sq_norms_[first + p] - 2 * products[p] < limit);
-            for (int p = 0; p < panel; ++p)
-                if (near[p]) visit(first + p, near[p]);
-        }
+        const Words limit = far_from(closest) - load_words(rows, 0);
+        std::int64_t at = 0;
+        for (; at + 2 <= n_panels_; at += 2) compare<2>(rows, limit, at, visit);
+        if (at < n_panels_) compare<1>(rows, limit, at, visit);
     }
 
 private:
@@ -146,9 +140,39 @@ private:
     static constexpr std::int32_t nowhere = 1 << 30;  // squared norm of a point that fills a panel
     static constexpr int lanes = Sketch::tile_rows;
 
-    static Words load_words(const std::uint8_t* rows, std::int64_t group) {
+    // Points are near where their squared norms less twice the products are below the limit.
+    template <int n_panels, class Visit>
+    void compare(const std::uint8_t* rows, Words limit, std::int64_t first_panel,
+                 const Visit& visit) const {
+        constexpr int n_points = n_panels * panel;
+        const std::int32_t* words = words_.data() + first_panel * n_groups_ * panel;
+        const std::int32_t* sq_norms = sq_norms_.data() + first_panel * panel;
+        Words products[n_points];
+#pragma GCC unroll 8
+        for (int p = 0; p < n_points; ++p) products[p] = Words{};
+        for (std::int64_t group = 0; group < n_groups_; ++group, words += panel) {
+            const Words x = load_words(rows, group + 1);
+#pragma GCC unroll 8
+            for (int p = 0; p < n_points; ++p) {
+                const std::int32_t word = words[p / panel * n_groups_ * panel + p % panel];
+                products[p] = add_byte_products(products[p], x, Words{} + word);
+            }
+        }
+        Words any = {};
+#pragma GCC unroll 8
+        for (int p = 0; p < n_points; ++p) {
+            products[p] = sq_norms[p] - 2 * products[p] < limit;
+            any |= products[p];
+        }
+        if (!lane_bits(any)) return;
+#pragma GCC unroll 8
+        for (int p = 0; p < n_points; ++p)
+            if (const auto near = lane_bits(products[p])) visit(first_panel * panel + p, near);
+    }
+
+    static Words load_words(const std::uint8_t* rows, std::int64_t at) {
         Words words;
-        std::memcpy(&words, rows + group * sizeof words, sizeof words);
+        std::memcpy(&words, rows + at * sizeof words, sizeof words);
         return words;
     }
 
@@ -167,7 +191,7 @@ private:
     }
 
     Sketch sketch_;
-    std::int64_t n_cols_, n_groups_, count_;
+    std::int64_t n_cols_, n_groups_, n_panels_;
     std::vector<std::int32_t> words_, sq_norms_;
     float moved_;  // by rounding, a row and a point together
 };
