@@ -199,11 +199,9 @@ public:
                 double padded[Sketch::tile_rows] = {};
                 const bool whole = i + Sketch::tile_rows <= end;
                 if (!whole) std::copy(closest + i, closest + end, padded);
-                sketched.each_near(i / Sketch::tile_rows, whole ? closest + i : padded,
-                                   [&](std::int64_t newcomer, std::uint32_t near) {
-                                       for (near &= open; near; near &= near - 1)
-                                           shortlist.add(i + std::countr_zero(near), newcomer,
-                                                         closest, visit);
+                sketched.each_near(i / Sketch::tile_rows, open, whole ? closest + i : padded,
+                                   [&](std::int64_t newcomer, int row) {
+                                       shortlist.add(i + row, newcomer, closest, visit);
                                    });
             }
         }

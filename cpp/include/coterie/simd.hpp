@@ -196,19 +196,27 @@ inline Vec<float> gather(const float* base, IntVec<float> index) {
 
 inline void prefetch(const void* at) { __builtin_prefetch(at); }
 
-// sum plus, in each 32-bit lane, the four products of the bytes of a and b, all of them below 128.
-inline IntVec<float> add_byte_products(IntVec<float> sum, IntVec<float> a, IntVec<float> b) {
+// sum plus, in each 32-bit lane, the products of the four bytes of a[0] and b[0] and of a[1] and
+// b[1]. Bytes of a are from 0 to 127, those of b from -64 to 63, so that four products fit in 16
+// bits.
+inline IntVec<float> add_byte_products(IntVec<float> sum, const IntVec<float>* a,
+                                       const IntVec<float>* b) {
 #if defined(__AVX512BW__)
-    const __m512i pairs = _mm512_maddubs_epi16((__m512i)a, (__m512i)b);
-    return sum + (IntVec<float>)_mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
+    const __m512i fours = _mm512_add_epi16(_mm512_maddubs_epi16((__m512i)a[0], (__m512i)b[0]),
+                                           _mm512_maddubs_epi16((__m512i)a[1], (__m512i)b[1]));
+    return sum + (IntVec<float>)_mm512_madd_epi16(fours, _mm512_set1_epi16(1));
 #elif defined(__AVX2__)
-    const __m256i pairs = _mm256_maddubs_epi16((__m256i)a, (__m256i)b);
-    return sum + (IntVec<float>)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    const __m256i fours = _mm256_add_epi16(_mm256_maddubs_epi16((__m256i)a[0], (__m256i)b[0]),
+                                           _mm256_maddubs_epi16((__m256i)a[1], (__m256i)b[1]));
+    return sum + (IntVec<float>)_mm256_madd_epi16(fours, _mm256_set1_epi16(1));
 #elif defined(__SSSE3__)
-    const __m128i pairs = _mm_maddubs_epi16((__m128i)a, (__m128i)b);
-    return sum + (IntVec<float>)_mm_madd_epi16(pairs, _mm_set1_epi16(1));
+    const __m128i fours = _mm_add_epi16(_mm_maddubs_epi16((__m128i)a[0], (__m128i)b[0]),
+                                        _mm_maddubs_epi16((__m128i)a[1], (__m128i)b[1]));
+    return sum + (IntVec<float>)_mm_madd_epi16(fours, _mm_set1_epi16(1));
 #else
-    for (int byte = 0; byte < 32; byte += 8) sum += (a >> byte & 127) * (b >> byte & 127);
+    for (int i = 0; i < 2; ++i)
+        for (int byte = 0; byte < 32; byte += 8)
+            sum += (a[i] >> byte & 127) * (b[i] << (24 - byte) >> 24);
     return sum;
 #endif
 }
