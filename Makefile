@@ -11,7 +11,7 @@ demo: $(STAMP)
 	$(BIN)/python examples/demo.py demo
 
 test: $(STAMP) test-native
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 # The kernels' own tests, under the address and undefined-behaviour sanitizers.
 test-native: $(STAMP)

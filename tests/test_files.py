@@ -10,13 +10,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import safetensors.numpy
+import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 
 import coterie
-from coterie import KMeans
+from coterie import DBSCAN, KMeans
 from coterie._files import load, load_bundle, save_model
 from coterie.errors import FileError
 
@@ -232,6 +233,37 @@ def test_kmeans_predicts_the_same_after_loading(tmp_path):
     assert loaded.history_ == model.history_
     assert loaded.events_ == model.events_
     assert loaded.inertia_ == model.inertia_
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array])
+def test_sparse_matrices_come_back(tmp_path, kind):
+    stored = kind(np.array([[0, 1.5, 0], [2, 0, 0]], dtype=np.float32))
+    save_model(tmp_path / "m", fitted_toy(thing_=stored))
+    loaded = load(tmp_path / "m").thing_
+    assert loaded.dtype == np.float32
+    assert_array_equal(loaded.toarray(), stored.toarray())
+
+
+def test_sparse_matrices_that_lead_astray_are_refused(tmp_path):
+    save_model(tmp_path / "m", fitted_toy(thing_=sp.csr_matrix(np.eye(3))))
+    tensors = safetensors.numpy.load((tmp_path / "m").read_bytes())
+    metadata = {"coterie": json.dumps(header_of(tmp_path / "m"))}
+    indices = next(key for key, value in tensors.items() if value.tolist() == [0, 1, 2])
+    for bad in ([0, 1, 3], [0, -1, 2], [0, 1]):
+        tampered = {**tensors, indices: np.array(bad, dtype=np.int32)}
+        (tmp_path / "m").write_bytes(safetensors.numpy.save(tampered, metadata=metadata))
+        with pytest.raises(FileError):
+            load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("metric", ["precomputed", "graph"])
+def test_dbscan_of_a_sparse_matrix_comes_back(tmp_path, metric):
+    X = np.random.RandomState(0).normal(size=(60, 2))
+    dists = np.linalg.norm(X[:, None] - X, axis=2)
+    graph = sp.csr_matrix(np.where(dists < 1.5, dists, 0))
+    model = DBSCAN(eps=0.6, min_samples=4, metric=metric).fit(graph)
+    model.save(tmp_path / "m")
+    assert_array_equal(load(tmp_path / "m").predict(graph), model.labels_)
 
 
 # ---- what cannot be saved

@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from safetensors.numpy import load as parse_tensors
 from safetensors.numpy import save_file as write_tensors
 from sklearn.base import BaseEstimator
@@ -214,6 +215,7 @@ def _storable(name: str, value: Any) -> Any:
 # JSON has no arrays, NaN, or dicts that cannot be mistaken for a tag. So None, bool, int, finite
 # float, str and list stand for themselves, and every JSON object is one tag with its content:
 #   {"tensor": name}           an array, stored as the tensor of that name
+#   {"csr": [shape, data, indices, indptr]}  a CSR matrix; the last three as arrays
 #   {"strings": [kind, list]}  a 1-d array of text; kind is "object" or "str"
 #   {"numpy": [dtype, value]}  a NumPy scalar
 #   {"float": "nan"}           a float that JSON lacks: nan, inf, -inf
@@ -225,6 +227,11 @@ def _encode(value: Any, tensors: Tensors, where: str) -> Any:
     """Plain data as JSON; arrays in it are put into `tensors` and referred to by name."""
     if isinstance(value, np.ndarray):
         return _encode_array(value, tensors, where)
+    if isinstance(value, sp.csr_matrix | sp.csr_array):
+        parts = (value.data, value.indices, value.indptr)
+        return {
+            "csr": [list(value.shape), *(_encode_array(part, tensors, where) for part in parts)]
+        }
     if isinstance(value, np.str_):
         return str(value)
     if isinstance(value, np.generic):
@@ -258,8 +265,9 @@ def _encode_array(array: npt.NDArray[Any], tensors: Tensors, where: str) -> Any:
 
 def _refuse(what: str, where: str) -> NoReturn:
     raise FileError(
-        f"Cannot save {where}: a model file holds numbers, text, lists, dicts with text keys and "
-        f"real-valued arrays of at most 64 bits, but this is {what}; convert it or remove it."
+        f"Cannot save {where}: a model file holds numbers, text, lists, dicts with text keys, CSR "
+        f"matrices and real-valued arrays of at most 64 bits, but this is {what}; convert it or "
+        "remove it."
     )
 
 
@@ -388,6 +396,14 @@ def _decode(value: Any, tensors: Tensors) -> Any:
     return _DECODERS[tag](content, tensors)
 
 
+def _decode_csr(content: Any, tensors: Tensors) -> sp.csr_matrix:
+    shape, *parts = content
+    data, indices, indptr = (_decode(part, tensors) for part in parts)
+    matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape))
+    matrix.check_format(full_check=True)  # raises where indices lead astray
+    return matrix
+
+
 def _decode_strings(content: Any, tensors: Tensors) -> npt.NDArray[Any]:
     kind, strings = content
     if kind not in ("object", "str") or not all(isinstance(item, str) for item in strings):
@@ -404,6 +420,7 @@ def _decode_scalar(content: Any, tensors: Tensors) -> Any:
 
 _DECODERS: dict[str, Callable[[Any, Tensors], Any]] = {
     "tensor": lambda name, tensors: tensors.pop(name),
+    "csr": _decode_csr,
     "strings": _decode_strings,
     "numpy": _decode_scalar,
     "float": lambda text, tensors: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from sklearn.cluster import KMeans as PeerKMeans
 from sklearn.cluster import kmeans_plusplus as peer_kmeans_plusplus
 from sklearn.datasets import make_blobs
 
-from coterie.centroid._cover import cover_of
+from coterie.centroid._cover import DenseCover, cover_of
 from coterie.centroid._passes import lay_out
 from coterie.centroid._seeding import SEEDINGS, Seeds, farthest_first
 from coterie.data import as_blocks
@@ -142,6 +144,83 @@ def test_first_row_is_drawn_in_proportion_to_weight() -> None:
     counts = np.bincount(drawn, minlength=4)
     assert counts[1] == 0
     assert chisquare(counts[weights > 0], 500 * weights[weights > 0]).pvalue > 0.01
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let seeds wait also where rows are few."""
+    monkeypatch.setattr(DenseCover, "patience", 20)
+
+
+@pytest.mark.usefixtures("patient")
+def test_seeds_that_wait_leave_the_probabilities_as_they_are() -> None:
+    X = np.array([[0.0, 0], [1, 0], [1, 1], [4, 0], [4, 5], [1, 1]])
+    weights = np.array([1.0, 2, 1, 0.5, 1, 1])
+    sq_dists = np.square(X[:, None] - X).sum(axis=2)
+    expected = {}
+    for a, b, c in permutations(range(6), 3):
+        share_b = weights * sq_dists[a]
+        share_c = weights * np.minimum(sq_dists[a], sq_dists[b])
+        odds = weights[a] / weights.sum(), share_b[b] / share_b.sum(), share_c[c] / share_c.sum()
+        if np.prod(odds) > 0:
+            expected[a, b, c] = np.prod(odds)
+    blocks, rng = as_blocks(X, weights), np.random.RandomState(0)
+    space = lay_out(blocks)[1]
+    drawn = Counter(
+        tuple(indices(SEEDINGS["k-means++"](blocks, space, 3, rng, n_local_trials=1)))
+        for _ in range(8000)
+    )
+    assert drawn.keys() <= expected.keys()
+    frequent = [key for key in expected if 8000 * expected[key] > 5]
+    counts = [drawn[key] for key in frequent]
+    odds = [expected[key] for key in frequent]
+    counts.append(8000 - sum(counts))
+    odds.append(1 - sum(odds))
+    assert chisquare(counts, 8000 * np.array(odds)).pvalue > 0.01
+
+
+@pytest.mark.usefixtures("patient")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_seeds_that_wait_are_added_in_few_passes(
+    weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = data_sets()["blobs"]
+    weights = np.random.RandomState(5).randint(0, 4, size=len(X)) * 0.7 if weighted else None
+    sizes: list[int] = []
+    add = DenseCover.add
+
+    def count(cover: DenseCover, row_ids: npt.NDArray[np.int64]) -> None:
+        sizes.append(len(row_ids))
+        add(cover, row_ids)
+
+    monkeypatch.setattr(DenseCover, "add", count)
+    expected = seed("k-means++", X, 40, 0, weights=weights, n_local_trials=1)
+    assert 1 < len(sizes) < 15
+    assert len(set(indices(expected))) == 40
+    for n_threads in [1, 2, 3, 4]:
+        again = seed(
+            "k-means++", np.asfortranarray(X), 40, 0,
+            weights=weights, n_threads=n_threads, n_local_trials=1,
+        )  # fmt: skip
+        assert indices(again) == indices(expected)
+
+
+@pytest.mark.usefixtures("patient")
+def test_copies_come_last_also_where_seeds_wait() -> None:
+    distinct = np.array([[0.1, 7], [3, 0.7], [5, 5.3]])
+    X = distinct[np.arange(60) % 3]
+    for random_state in range(10):
+        chosen = indices(seed("k-means++", X, 10, random_state, n_local_trials=1))
+        assert len(set(chosen)) == 10
+        assert len(np.unique(X[chosen[:3]], axis=0)) == 3
+
+
+def test_many_rows_make_seeds_wait() -> None:
+    X = np.random.RandomState(0).normal(size=(9000, 32)).astype(np.float32)
+    cover = cover_of(as_blocks(X), lay_out(as_blocks(X))[1])
+    assert cover.patience == 1
+    assert cover_of(as_blocks(X[:8000]), lay_out(as_blocks(X[:8000]))[1]).patience == 0
+    assert len(set(indices(seed("k-means++", X, 50, 0, n_local_trials=1)))) == 50
 
 
 def test_more_trials_leave_a_lower_potential_on_average() -> None:

@@ -26,7 +26,7 @@ _SKETCH_COLUMNS = 65536
 class Cover(ABC):
     """How well the seeds so far cover the rows, kept up to date as seeds are added.
 
-    Memory is 13 bytes a row, and with many candidates to compare one more a row and column; it is
+    Memory is 13 bytes a row, and with many candidates to compare 4 more and one a column; it is
     in unnamed temporary files when the rows are on disk themselves.
     Squared distances are in the frame's units, times ``space.scale**2``.
 

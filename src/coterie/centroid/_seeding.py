@@ -68,9 +68,7 @@ def _copies(cover: Cover, n_seeds: int, rng: np.random.RandomState) -> Ints:
     return _unused_rows(cover.blocks, np.array(cover.seeds), n_seeds - len(cover.seeds), rng)
 
 
-def _add_best_draws(
-    cover: Cover, n_seeds: int, rng: np.random.RandomState, n_trials: int
-) -> None:
+def _add_best_draws(cover: Cover, n_seeds: int, rng: np.random.RandomState, n_trials: int) -> None:
     """Add seeds by D^2 sampling, each the best of `n_trials` draws, until there are `n_seeds`."""
     cover.expect(n_trials * (n_seeds - len(cover.seeds)))
     while len(cover.seeds) < n_seeds:

@@ -40,8 +40,8 @@ def kmeans_plusplus(
     Arthur & Vassilvitskii (2007): each row is drawn with probability proportional to its squared
     distance from the rows drawn so far. Drop-in for `sklearn.cluster.kmeans_plusplus`, with the
     same draws for the same `random_state`. Exact; rows that the triangle inequality proves
-    unaffected are skipped. Time O(n k d) a trial at most, memory 13 bytes a row, and one more a row
-    and column from 64 candidates on.
+    unaffected are skipped. Time O(n k d) a trial at most, memory 13 bytes a row, and from 64
+    candidates on 4 more and one a column.
 
     Parameters
     ----------
@@ -53,7 +53,8 @@ def kmeans_plusplus(
     random_state : int, RandomState or None
     n_local_trials : int or None, default=None
         Draws at each step, of which the one that lowers the potential most is kept. None:
-        2 + log(n_clusters), as scikit-learn; 1: the paper's method.
+        2 + log(n_clusters), as scikit-learn; 1: the paper's method, which on 2^18 values or more
+        draws with the same probabilities as scikit-learn but not the same rows.
     n_threads : int or None, default=None
 
     Returns
