@@ -107,12 +107,14 @@ inline std::vector<double> safe_sq_radii(Seeds seeds, Seeds newcomers, std::int6
 
 }  // namespace detail
 
-// Send for the beginning of a row; once begun, a long row is read in order.
+// Send for the beginning of a row, which need not begin with a line of the cache; once begun, a
+// long row is read in order.
 template <class In>
 inline void prefetch(const In* row, std::int64_t n_cols) {
     const auto n_bytes = std::min<std::int64_t>(256, n_cols * sizeof(In));
     for (std::int64_t at = 0; at < n_bytes; at += 64)
         __builtin_prefetch(reinterpret_cast<const char*>(row) + at);
+    __builtin_prefetch(reinterpret_cast<const char*>(row) + n_bytes - 1);
 }
 
 // Pairs of a row and a newcomer whose distance is wanted. The rows lie scattered, where the
