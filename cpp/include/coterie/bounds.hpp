@@ -15,6 +15,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -242,18 +244,17 @@ public:
           row_(centers.n_cols) {}
 
     void label_rows(std::int64_t begin, std::int64_t end) {
-        rows_.resize(end - begin);
-        std::int64_t n = 0;
+        reserve(end - begin);
         if (moves_) {
-            n = keep_tight(keep_unproven(begin, end));
+            const std::int64_t n = keep_tight(keep_unproven(begin, end));
             sort_by_label(n);
-        } else {
-            for (std::int64_t i = begin; i < end; ++i) rows_[n++] = i;
+            return find(n);
         }
-        n_scanned += n;
-        const auto wanted = [&](const std::int64_t* ids, int count) { return near(ids, count); };
-        finder_.find(rows_.data(), n, wanted,
-                     [&](std::int64_t i, const Sighting& seen) { settle(i, seen); });
+        for (; begin < end; begin += part) {
+            const std::int64_t n = std::min(part, end - begin);
+            std::iota(rows_.get(), rows_.get() + n, begin);
+            find(n);
+        }
     }
 
     Mover<In> mover;
@@ -261,6 +262,22 @@ public:
     std::int64_t n_scanned = 0;
 
 private:
+    static constexpr std::int64_t part = 2048;  // rows at a time where all are looked at
+
+    // Room that takes memory only as far as it is used, which mostly is a small part of it.
+    void reserve(std::int64_t size) {
+        if (size <= capacity_) return;
+        rows_.reset(new std::int64_t[size]);
+        capacity_ = size;
+    }
+
+    void find(std::int64_t n) {
+        n_scanned += n;
+        const auto wanted = [&](const std::int64_t* ids, int count) { return near(ids, count); };
+        finder_.find(rows_.get(), n, wanted,
+                     [&](std::int64_t i, const Sighting& seen) { settle(i, seen); });
+    }
+
     float& lower_of(std::int64_t i, std::int64_t g) const {
         return bounds_.lower[g * data_.rows.n_rows + i];
     }
@@ -342,7 +359,7 @@ private:
         for (std::size_t j = 1; j < starts_.size(); ++j) starts_[j] += starts_[j - 1];
         sorted_.resize(n);
         for (std::int64_t s = 0; s < n; ++s) sorted_[starts_[labels_[rows_[s]]]++] = rows_[s];
-        std::copy(sorted_.begin(), sorted_.end(), rows_.begin());
+        std::copy(sorted_.begin(), sorted_.end(), rows_.get());
     }
 
     // The panels that can hold the nearest centre of some row of a tile; null: all.
@@ -400,7 +417,9 @@ private:
     bool fresh_radius_;
     Finder<In> finder_;
     std::vector<In> row_;
-    std::vector<std::int64_t> rows_, sorted_, starts_;
+    std::unique_ptr<std::int64_t[]> rows_;
+    std::int64_t capacity_ = 0;
+    std::vector<std::int64_t> sorted_, starts_;
     std::vector<std::uint64_t> wanted_;
 };
 

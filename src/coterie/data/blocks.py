@@ -37,6 +37,14 @@ class Block:
         return slice(self.start, self.start + self.n_rows)
 
 
+    def parts(self, n_rows: int) -> Iterator[Block]:
+        """The block in parts of so many rows, the last of what is left."""
+        for begin in range(0, self.n_rows, n_rows):
+            here = slice(begin, begin + n_rows)
+            weights = None if self.weights is None else self.weights[here]
+            yield Block(self.rows[here], weights, self.start + begin, self.n_threads)
+
+
 class Blocks:
     """A source of row blocks; an array is one block, a memory map is many.
 
