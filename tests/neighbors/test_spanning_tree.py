@@ -114,6 +114,20 @@ def test_few_or_equal_rows(method: str) -> None:
     assert edges(same) == [(0.0, 0, j) for j in range(1, 500)]
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "chebyshev"])
+@pytest.mark.parametrize("power", [-400, -150, 150, 400])
+def test_scale_changes_only_the_lengths(metric: str, power: int) -> None:
+    X = np.random.default_rng(3).normal(size=(3000, 2))
+    if metric != "chebyshev":
+        power //= 2  # squares must neither vanish nor overflow
+    expected = spanning_tree(X, metric=metric, method="kdtree")
+    found = spanning_tree(np.ldexp(X, power), metric=metric, method="kdtree")
+    np.testing.assert_array_equal(found.heads, expected.heads)
+    np.testing.assert_array_equal(found.tails, expected.tails)
+    scale = 2 * power if metric == "sqeuclidean" else power
+    np.testing.assert_array_equal(found.lengths, np.ldexp(expected.lengths, scale))
+
+
 def test_core_distances_must_fit() -> None:
     with pytest.raises(ValueError, match="one distance of zero or more a row"):
         spanning_tree(rows(5, 2), [1.0, 2.0])

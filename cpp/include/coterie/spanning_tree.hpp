@@ -112,12 +112,25 @@ private:
         }
     }
 
+    // A power of two that brings the longest of all lengths to about one, within what a float
+    // holds.
+    double unit_for_floats() const {
+        const std::int64_t d = tree_.n_cols();
+        std::vector<double> low(d), high(d);
+        tree_.read_box(0, low.data(), high.data());
+        typename Sum::template State<double> state;
+        for (std::int64_t t = 0; t < d; ++t) sum_.add(state, t, low[t], high[t]);
+        int exponent = 0;
+        std::frexp(metric_.length_of(sum_.value(state)), &exponent);
+        return std::ldexp(1.0, -std::clamp(exponent, -1000, 1000));
+    }
+
     double limit_of(std::int32_t position) const {
-        return limit_[component_[position]].load(std::memory_order_relaxed);
+        return limit_[component_[position]].load(std::memory_order_relaxed) / unit_;
     }
 
     void lower_limit(std::int32_t component, double length) {
-        const float above = std::nextafter(static_cast<float>(length), infinity);
+        const float above = std::nextafter(static_cast<float>(length * unit_), infinity);
         float now = limit_[component].load(std::memory_order_relaxed);
         while (above < now &&
                !limit_[component].compare_exchange_weak(now, above, std::memory_order_relaxed)) {
@@ -353,6 +366,7 @@ private:
     const KdTree<In>& tree_;
     const Crew& crew_;
     std::int64_t n_;
+    double unit_ = unit_for_floats();
     // In few columns it pays to look farther than a round asks: that spares searches in the next.
     double foresight_ = tree_.n_cols() <= 3 ? 1.5 : 1.0;
     Components sets_;
@@ -362,8 +376,9 @@ private:
     std::vector<double> bound_;            // nothing outside is nearer than this
     std::vector<double> core_;
     std::vector<std::atomic<std::int32_t>>
-        least_;                              // of each component: where its least edge begins
-    std::vector<std::atomic<float>> limit_;  // of each component: hardly more than its length
+        least_;  // of each component: where its least edge begins
+    std::vector<std::atomic<float>>
+        limit_;  // of each component: hardly more than its length * unit_
 };
 
 // Prim (1957): the tree takes in the nearest outside row, again and again.

@@ -36,7 +36,6 @@ class Block:
         """Where these rows stand in an array of one entry a row of the source."""
         return slice(self.start, self.start + self.n_rows)
 
-
     def parts(self, n_rows: int) -> Iterator[Block]:
         """The block in parts of so many rows, the last of what is left."""
         for begin in range(0, self.n_rows, n_rows):

@@ -47,7 +47,7 @@ def spanning_tree(
     the algorithm nor on the threads.
 
     Boruvka's algorithm over a kd-tree in few columns, Prim's in many columns and for metrics that
-    have no boxes: O(n^2 d) time at most. Memory O(n): the rows once more and some 60 bytes a row.
+    have no boxes: O(n^2 d) time at most. Memory O(n): the rows once more and some 50 bytes a row.
 
     Parameters
     ----------
