@@ -94,15 +94,15 @@ def farthest_rows(
     Rows on their centre and rows without weight are left out. Memory: some 200 kB.
     """
     rows, dists = np.empty(0, dtype=np.int64), np.empty(0)
-    for block in (part for block in blocks for part in block.parts(_PART_ROWS)):
-        here = np.empty(block.n_rows)
-        _sq_dists(block, centers, space, labels, here)
-        if block.weights is not None:
-            here[block.weights == 0] = 0.0
-        n_kept = min(n_wanted, block.n_rows)
-        cut = np.partition(here, block.n_rows - n_kept)[block.n_rows - n_kept]
+    for part in (part for block in blocks for part in block.parts(_PART_ROWS)):
+        here = np.empty(part.n_rows)
+        _sq_dists(part, centers, space, labels, here)
+        if part.weights is not None:
+            here[part.weights == 0] = 0.0
+        n_kept = min(n_wanted, part.n_rows)
+        cut = np.partition(here, part.n_rows - n_kept)[part.n_rows - n_kept]
         kept = np.flatnonzero((here >= cut) & (here > 0))
-        rows = np.concatenate([rows, kept + block.start])
+        rows = np.concatenate([rows, kept + part.start])
         dists = np.concatenate([dists, here[kept]])
         best = np.lexsort((rows, -dists))[:n_wanted]
         rows, dists = rows[best], dists[best]
