@@ -6,6 +6,7 @@
 #include "check.hpp"
 #include "coterie/neighbors.hpp"
 #include "coterie/spanning_tree.hpp"
+#include "coterie/union_find.hpp"
 
 using namespace coterie;
 

@@ -162,13 +162,16 @@ TEST(a_sketch_never_hides_a_row_within_reach) {
             for (int lane = 0; lane < size; ++lane)
                 reach[lane] = sq_dist_of(x, tile * lanes + lane, points.data()) * (1 + 1e-12);
             std::vector<std::uint32_t> near(k);
-            sketched.each_near(tile, reach,
-                               [&](std::int64_t j, std::uint32_t bits) { near[j] = bits; });
+            const auto open = static_cast<std::uint32_t>(random());
+            sketched.each_near(tile, open, reach, [&](std::int64_t j, int lane) {
+                CHECK(j < k && (open >> lane & 1));
+                near[j] |= 1u << lane;
+            });
             for (std::int64_t j = 0; j < k; ++j)
                 for (int lane = 0; lane < size; ++lane) {
                     const double sq_dist =
                         sq_dist_of(x, tile * lanes + lane, points.data() + j * x.n_cols);
-                    if (sq_dist <= reach[lane]) CHECK(near[j] >> lane & 1);
+                    if (sq_dist <= reach[lane] && (open >> lane & 1)) CHECK(near[j] >> lane & 1);
                 }
         }
     });

@@ -19,10 +19,6 @@ public:
         return i;
     }
 
-    // Afterwards `parent` of i is the name of its set, for as long as nothing is united.
-    void flatten(std::int32_t i) { parent_[i] = find(i); }
-    std::int32_t parent(std::int32_t i) const { return parent_[i]; }
-
     // Whether the two were apart.
     bool unite(std::int32_t a, std::int32_t b) {
         a = find(a), b = find(b);
