@@ -162,7 +162,7 @@ TEST(a_sketch_never_hides_a_row_within_reach) {
             for (int lane = 0; lane < size; ++lane)
                 reach[lane] = sq_dist_of(x, tile * lanes + lane, points.data()) * (1 + 1e-12);
             std::vector<std::uint32_t> near(k);
-            const auto open = static_cast<std::uint32_t>(random());
+            const auto open = static_cast<std::uint32_t>(random()) & ((1u << lanes) - 1);
             sketched.each_near(tile, open, reach, [&](std::int64_t j, int lane) {
                 CHECK(j < k && (open >> lane & 1));
                 near[j] |= 1u << lane;
