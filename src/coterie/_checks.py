@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
 
 @dataclass(frozen=True)
@@ -212,13 +212,32 @@ _ADVICE = {
 }
 
 
-def validated(estimator: Any, X: Any, **options: Any) -> Any:
-    """scikit-learn's `validate_data`, whose complaints also say who asked and what to do."""
+@contextmanager
+def _advising(who: str) -> Iterator[None]:
+    """Let complaints of scikit-learn also say who asked and what to do."""
     try:
-        return validate_data(estimator, X, **options)
+        yield
     except ValueError as error:
         found = str(error).splitlines()[0].rstrip(".")
         for words, advice in _ADVICE.items():
             if found.startswith(words):
-                raise ValueError(f"{type(estimator).__name__}: {found}; {advice}.") from error
+                raise ValueError(f"{who}: {found}; {advice}.") from error
         raise
+
+
+def validated(estimator: Any, X: Any, **options: Any) -> Any:
+    """scikit-learn's `validate_data`, with advice."""
+    with _advising(type(estimator).__name__):
+        return validate_data(estimator, X, **options)
+
+
+def checked(who: str, X: Any, **options: Any) -> Any:
+    """scikit-learn's `check_array` for a function of this name, with advice."""
+    with _advising(who):
+        return check_array(X, input_name="X", estimator=who, **options)
+
+
+def check_finite_rows(who: str, rows: Any) -> None:
+    """scikit-learn's `assert_all_finite` for rows, with advice."""
+    with _advising(who):
+        assert_all_finite(rows, input_name="X", estimator_name=who)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils.validation import check_array
 
-from coterie._checks import check_memory
+from coterie._checks import check_memory, checked
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
 
@@ -258,7 +257,7 @@ def _check_rows(who: str, name: str, X: Any, **options: Any) -> npt.NDArray[Any]
         raise TypeError(
             f"{who}: metric={name!r} needs dense rows and X is sparse; pass X.toarray()."
         )
-    return np.asarray(check_array(X, dtype=[np.float64, np.float32], estimator=who, **options))
+    return np.asarray(checked(who, X, dtype=[np.float64, np.float32], **options))
 
 
 def _plain(who: str, name: str) -> Callable[[Any], npt.NDArray[Any]]:

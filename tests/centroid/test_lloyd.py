@@ -14,7 +14,7 @@ import twins
 from coterie import KMeans, options
 from coterie._history import Recorder
 from coterie.centroid._lloyd import PlainStep, Tally, lloyd, relocate_empty
-from coterie.centroid._passes import lay_out
+from coterie.centroid._passes import farthest_rows, lay_out
 from coterie.data import as_blocks
 from coterie.errors import InvariantError
 
@@ -232,6 +232,20 @@ def test_equally_far_rows_are_taken_from_the_lower_index() -> None:
     step.assign(centers)
     relocate_empty(step, centers, Recorder(1), 1)
     np.testing.assert_array_equal(step.tally.labels, [0, 1, 0, 0])
+
+
+def test_farthest_rows_of_many_parts_are_those_of_all_rows() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(-9, 10, size=(20_000, 2)).astype(float)  # with many equals, in every part
+    weights = rng.integers(0, 3, size=20_000).astype(float)
+    centers = np.array([[0.0, 0], [3, 3]])
+    step = step_on(X, 2, weights)
+    step.assign(centers)
+    tally = step.tally
+    sq_dists = np.square(X - centers[tally.labels]).sum(axis=1) * (weights > 0)
+    expected = np.lexsort((np.arange(20_000), -sq_dists))[:700]
+    found = farthest_rows(tally.blocks, centers, tally.space, tally.labels, 700)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_rows_without_weight_are_not_relocated() -> None:

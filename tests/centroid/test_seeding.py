@@ -16,6 +16,7 @@ from sklearn.cluster import KMeans as PeerKMeans
 from sklearn.cluster import kmeans_plusplus as peer_kmeans_plusplus
 from sklearn.datasets import make_blobs
 
+from coterie import kmeans_plusplus
 from coterie.centroid._cover import DenseCover, cover_of
 from coterie.centroid._passes import lay_out
 from coterie.centroid._seeding import SEEDINGS, Seeds, farthest_first
@@ -221,6 +222,18 @@ def test_many_rows_make_seeds_wait() -> None:
     assert cover.patience == 1
     assert cover_of(as_blocks(X[:8000]), lay_out(as_blocks(X[:8000]))[1]).patience == 0
     assert len(set(indices(seed("k-means++", X, 50, 0, n_local_trials=1)))) == 50
+
+
+@pytest.mark.parametrize(
+    ("X", "said"),
+    [
+        ([[1.0, np.nan], [2, 3]], "kmeans_plusplus: Input X contains NaN; leave such rows out"),
+        ([["a", "b"], ["c", "d"]], "kmeans_plusplus: could not convert string.*; leave text"),
+    ],
+)
+def test_rows_it_cannot_take_are_told_with_what_to_do(X: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        kmeans_plusplus(X, 2)
 
 
 def test_more_trials_leave_a_lower_potential_on_average() -> None:

@@ -128,6 +128,20 @@ def test_scale_changes_only_the_lengths(metric: str, power: int) -> None:
     np.testing.assert_array_equal(found.lengths, np.ldexp(expected.lengths, scale))
 
 
+@pytest.mark.parametrize(
+    ("X", "said"),
+    [
+        ([[1.0, np.nan], [2, 3]], "spanning_tree: Input X contains NaN; leave such rows out"),
+        ([[1.0, np.inf], [2, 3]], "spanning_tree: Input X contains infinity.*; leave such rows"),
+        ([["a", "b"], ["c", "d"]], "spanning_tree: could not convert string.*; leave text columns"),
+        (np.empty((0, 2)), "spanning_tree: Found array with 0 sample.*; pass more rows"),
+    ],
+)
+def test_rows_it_cannot_take_are_told_with_what_to_do(X: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        spanning_tree(X)
+
+
 def test_core_distances_must_fit() -> None:
     with pytest.raises(ValueError, match="one distance of zero or more a row"):
         spanning_tree(rows(5, 2), [1.0, 2.0])

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import assert_all_finite, check_array, check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Clusterer
@@ -22,6 +22,7 @@ from coterie._checks import (
     NONE,
     Rule,
     check_enough_rows,
+    check_finite_rows,
     check_weights,
     one_of,
     real,
@@ -68,7 +69,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             columns, space = lay_out(blocks, centers)
         except NotFiniteError:
             with np.errstate(over="ignore", invalid="ignore"):
-                assert_all_finite(blocks.rows, estimator_name=who, input_name="X")
+                check_finite_rows(who, blocks.rows)
             columns = None
         if columns is None or _squares_overflow(columns):
             raise ValueError(

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import assert_all_finite, check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from coterie._checks import (
     NONE,
     check_csr,
     check_enough_rows,
+    check_finite_rows,
     check_params,
     check_weights,
+    checked,
     whole,
 )
 from coterie._config import resolve_n_threads
@@ -66,8 +68,8 @@ def kmeans_plusplus(
     who = "kmeans_plusplus"
     given = {"n_clusters": n_clusters, "n_local_trials": n_local_trials, "n_threads": n_threads}
     check_params(who, given, _RULES)
-    rows = check_array(
-        X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+    rows = checked(
+        who, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
     )
     if sp.issparse(rows):
         rows = check_csr(who, rows)
@@ -78,7 +80,7 @@ def kmeans_plusplus(
     try:
         _, space = lay_out(blocks)
     except NotFiniteError:
-        assert_all_finite(rows, input_name="X", estimator_name=who)
+        check_finite_rows(who, rows)
         raise
     rng = check_random_state(random_state)
     seeds = SEEDINGS["k-means++"](blocks, space, n_clusters, rng, n_local_trials=n_local_trials)
