@@ -58,12 +58,12 @@ std::int64_t assign_and_sum_rows(Rows<T> rows, Weights weights, Table<const doub
     });
 }
 
-// As assign_and_sum_rows, with bounds; `before` is None on the first pass. Returns (changed,
+// As assign_and_sum_rows, with bounds; `drifts` is None on the first pass. Returns (changed,
 // scanned).
 template <class T>
 std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
     Rows<T> rows, Weights weights, Table<const double> centers,
-    std::optional<Table<const double>> before, std::optional<Column<const std::int32_t>> order,
+    std::optional<Column<const double>> drifts, std::optional<Column<const std::int32_t>> order,
     double scale, Column<const T> shift, Column<const double> step_inverse,
     Column<const double> origin, double weight_step_inverse, Column<std::int32_t> labels,
     Column<float> upper, Table<float> lower, Column<float> radius, bool fresh_radius,
@@ -77,14 +77,14 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
     require(lower.shape(0) >= 1 && static_cast<std::int64_t>(lower.shape(1)) == n,
             "lower must have a row for each group and an entry for each row");
     require_length(radius, k, "radius must have one entry a centre");
-    if (before) check_centers(rows, *before), require_length(*before, k, "as many centres before");
+    if (drifts) require_length(*drifts, k, "drifts must have one entry a centre");
     if (order) require_length(*order, k, "order must name every centre");
     const SumsOut out = as_sums(step_inverse, origin, weight_step_inverse, sums, weight_sums, k, d);
     const BoundedCounts counts = without_gil([&] {
         const Crew crew = crew_of(n_threads);
         Centers<T> packed(centers.data(), k, d, as_frame(scale, shift, d),
                           order ? order->data() : nullptr, lower.shape(0));
-        return assign_bounded(data, packed, before ? before->data() : nullptr, labels.data(),
+        return assign_bounded(data, packed, drifts ? drifts->data() : nullptr, labels.data(),
                               Bounds{upper.data(), lower.data(), radius.data()}, fresh_radius, out,
                               crew);
     });
@@ -139,7 +139,7 @@ void add_for(nb::module_& m) {
           "origin"_a.noconvert(), "weight_step_inverse"_a, "labels"_a.noconvert(),
           "sums"_a.noconvert(), "weight_sums"_a.noconvert(), "n_threads"_a);
     m.def("assign_bounded", &assign_bounded_rows<T>, "rows"_a.noconvert(), "weights"_a.none(),
-          "centers"_a.noconvert(), "before"_a.none(), "order"_a.none(), "scale"_a,
+          "centers"_a.noconvert(), "drifts"_a.none(), "order"_a.none(), "scale"_a,
           "shift"_a.noconvert(), "step_inverse"_a.noconvert(), "origin"_a.noconvert(),
           "weight_step_inverse"_a, "labels"_a.noconvert(), "upper"_a.noconvert(),
           "lower"_a.noconvert(), "radius"_a.noconvert(), "fresh_radius"_a, "sums"_a.noconvert(),

@@ -86,12 +86,12 @@ TEST(bounded_passes_match_naive_labels_and_sums) {
         std::vector<float> upper(x.n_rows), lower(x.n_rows * n_groups, INFINITY), radius(k);
         Sums sums(grid, k, x.n_cols);
         auto centers = centers_for(x, k, kind, random);
-        std::vector<double> before;
+        std::vector<double> drifts(k);
         const Crew crew{2, {}};
         for (int pass = 0; pass < 5; ++pass) {
             Centers<In> packed(centers.data(), k, x.n_cols, space.frame(), order.data(), n_groups);
             perhaps_coarse(packed, x, random);
-            assign_bounded(Weighted<In>{x, nullptr}, packed, pass > 0 ? before.data() : nullptr,
+            assign_bounded(Weighted<In>{x, nullptr}, packed, pass > 0 ? drifts.data() : nullptr,
                            labels.data(), Bounds{upper.data(), lower.data(), radius.data()},
                            random() % 2 == 0, sums.out(), crew);
             CHECK(labels == naive_labels(x, centers));
@@ -105,13 +105,19 @@ TEST(bounded_passes_match_naive_labels_and_sums) {
                 CHECK(k == 1 || least <= std::sqrt(found.second) * space.scale);
             }
             // Some centres move a little, as in the late passes of a fit.
-            before = centers;
+            const auto before = centers;
             std::normal_distribution<double> normal(0, kind == Kind::offset ? 0.002 : 0.3);
             for (std::int64_t j = 0; j < k; ++j)
                 if (random() % 2)
                     for (std::int64_t t = 0; t < x.n_cols; ++t)
                         centers[j * x.n_cols + t] +=
                             kind == Kind::integer ? double(random() % 2) : normal(random);
+            for (std::int64_t j = 0; j < k; ++j) {
+                double sq_drift = 0;
+                for (std::int64_t t = j * x.n_cols; t < (j + 1) * x.n_cols; ++t)
+                    sq_drift += (centers[t] - before[t]) * (centers[t] - before[t]);
+                drifts[j] = std::sqrt(sq_drift) * space.scale;
+            }
         }
     });
 }

@@ -141,8 +141,9 @@ class Bounded(Tally):
     def bounded(
         self, kernels: Any, rows: Any, weights: Any, centers: Any, shift: Any, n_threads: int = 2
     ) -> tuple[int, int]:
+        drifts = None if self.before is None else np.linalg.norm(centers - self.before, axis=1)
         counts = kernels.assign_bounded(
-            rows, weights, centers, self.before, self.order, SCALE, shift, *self.grid,
+            rows, weights, centers, None if drifts is None else drifts * SCALE, self.order, SCALE, shift, *self.grid,
             self.labels, self.upper, self.lower, self.radius, self.n_passes % 3 == 0,
             self.sums, self.weight_sums, n_threads,
         )  # fmt: skip

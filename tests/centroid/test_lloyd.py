@@ -141,7 +141,7 @@ def test_the_run_is_that_of_the_naive_twin(weighted: bool, n_clusters: int) -> N
     weights = rng.uniform(0.5, 3, 300) if weighted else None
     step = step_on(X, n_clusters, weights)
     recorder = Recorder(300)
-    run = lloyd(step, X[:n_clusters], max_iter=300, tol=0, recorder=recorder)
+    run = lloyd(X[:n_clusters], step, max_iter=300, tol=0, recorder=recorder)
     twin = twins.lloyd(X, X[:n_clusters], weights=weights)
     assert run.settled
     assert run.n_iter == twin.n_iter
@@ -157,15 +157,15 @@ def test_the_run_is_that_of_the_naive_twin(weighted: bool, n_clusters: int) -> N
 def test_the_start_is_not_modified() -> None:
     X = np.random.default_rng(0).standard_normal((50, 2))
     start = X[:3].copy()
-    lloyd(step_on(X, 3), start, max_iter=5, tol=0, recorder=Recorder(5))
+    lloyd(start, step_on(X, 3), max_iter=5, tol=0, recorder=Recorder(5))
     np.testing.assert_array_equal(start, X[:3])
 
 
 def test_a_run_settles_by_tolerance_or_is_cut_short() -> None:
     X = np.random.default_rng(0).standard_normal((500, 2))
-    exact = lloyd(step_on(X, 5), X[:5], max_iter=300, tol=0, recorder=Recorder(300))
-    loose = lloyd(step_on(X, 5), X[:5], max_iter=300, tol=0.01, recorder=Recorder(300))
-    cut = lloyd(step_on(X, 5), X[:5], max_iter=2, tol=0, recorder=Recorder(2))
+    exact = lloyd(X[:5], step_on(X, 5), max_iter=300, tol=0, recorder=Recorder(300))
+    loose = lloyd(X[:5], step_on(X, 5), max_iter=300, tol=0.01, recorder=Recorder(300))
+    cut = lloyd(X[:5], step_on(X, 5), max_iter=2, tol=0, recorder=Recorder(2))
     assert exact.settled
     assert loose.settled
     assert loose.n_iter < exact.n_iter
@@ -287,7 +287,7 @@ def test_the_invariant_check_names_the_step_that_broke_it() -> None:
 
     def run() -> Any:
         step = WrongStep(Tally(blocks, lay_out(blocks)[1], 2), Recorder(9))
-        return lloyd(step, X[[0, 39]], max_iter=9, tol=-1, recorder=Recorder(9))
+        return lloyd(X[[0, 39]], step, max_iter=9, tol=-1, recorder=Recorder(9))
 
     run()
     with (

@@ -20,140 +20,10 @@
 #include <optional>
 #include <vector>
 
+#include "coterie/center_moves.hpp"
 #include "coterie/lloyd.hpp"
 
 namespace coterie {
-
-namespace detail {
-
-inline float round_up(double v) {
-    return static_cast<float>(v * (1 + 1e-6)) + std::numeric_limits<float>::min();
-}
-
-// Squares below the smallest normal float lose digits: what that can do to a distance.
-inline constexpr float blur = 1.1e-19f;
-
-}  // namespace detail
-
-// How the centres of one pass lie to each other and how they moved since the last.
-template <class In>
-class CenterMoves {
-public:
-    CenterMoves(const Centers<In>& centers, const double* before)
-        : shifts(centers.n_centers),
-          other_drift(centers.n_centers * centers.n_groups),
-          group_of(centers.n_centers),
-          n_words((centers.fast.n_panels() + 63) / 64),
-          near_panels(centers.n_centers * n_words),
-          centers_(centers),
-          panel_of_(centers.n_centers),
-          padded_((centers.n_centers + lanes - 1) / lanes * lanes),
-          columns_(padded_ * centers.n_cols) {
-        const std::int64_t k = centers.n_centers, d = centers.n_cols;
-        for (std::int64_t j = 0; j < k; ++j) {
-            double sq_drift = 0;
-            for (std::int64_t t = 0; t < d; ++t) {
-                const double now = centers.values[j * d + t];
-                const double drift =
-                    (now - before[j * d + t]) * static_cast<double>(centers.frame.scale);
-                sq_drift += drift * drift;
-                columns_[(j / lanes * d + t) * lanes + j % lanes] =
-                    static_cast<float>(in_frame(now, centers.frame, t));
-            }
-            shifts[j].own_drift = detail::round_up(std::sqrt(sq_drift));
-        }
-        centers.fast.each_id([&](std::int64_t panel, std::int64_t id) { panel_of_[id] = panel; });
-        for (std::int64_t g = 0; g < centers.n_groups; ++g)
-            for (std::int64_t j = 0; j < k; ++j)
-                if (panel_of_[j] >= centers.group(g).begin && panel_of_[j] < centers.group(g).end)
-                    group_of[j] = g;
-    }
-
-    // Relate these clusters' centres to all others, given each cluster's radius (the largest upper
-    // bound among its rows, before the move). O(k d) time for each.
-    void relate(const std::vector<std::int32_t>& clusters, const float* radius, const Crew& crew) {
-        const auto n = static_cast<std::int64_t>(clusters.size());
-        const Chunks chunks(n, centers_.n_centers * centers_.n_cols);
-        crew.run(chunks.count(), [&](std::int64_t chunk, int) {
-            std::vector<float> dists(padded_);
-            for (std::int64_t s = chunks.begin(chunk); s < chunks.end(chunk); ++s) {
-                measure(clusters[s], dists.data());
-                look_around(clusters[s], radius[clusters[s]], dists.data());
-            }
-        });
-    }
-
-    // What moves the bounds of a cluster's rows, side by side so that one load fetches all.
-    struct Shift {
-        float own_drift;    // how far the centre moved, at most
-        float outside;      // no centre that is not near is closer to it than this
-        float half_gap;     // half the distance to the nearest other centre, at least
-        float other_drift;  // the drift of the centres near it, of the first group
-    };
-    const float* shift(std::int64_t c) const { return &shifts[c].own_drift; }
-
-    std::vector<Shift> shifts;       // but for own_drift, of clusters that were related
-    std::vector<float> other_drift;  // per group and cluster: the drift of the centres near it
-    std::vector<std::int64_t> group_of;
-    std::int64_t n_words;
-    std::vector<std::uint64_t> near_panels;  // per cluster: bit set of panels with a near centre
-
-private:
-    static constexpr int lanes = Simd<float>::lanes;
-
-    // Distances of centre c to all others, at least.
-    void measure(std::int64_t c, float* dists) const {
-        const std::int64_t d = centers_.n_cols;
-        constexpr float eps = std::numeric_limits<float>::epsilon();
-        const float relative = 1 - static_cast<float>(d + 8) * eps;
-        const float slack = 2 * eps * centers_.fast.max_norm() + detail::blur;
-        const float* own = columns_.data() + c / lanes * d * lanes + c % lanes;
-        for (std::int64_t first = 0; first < padded_; first += lanes) {
-            const float* others = columns_.data() + first * d;
-            Vec<float> sum = {};
-            for (std::int64_t t = 0; t < d; ++t) {
-                const Vec<float> diff = load(others + t * lanes) - broadcast(own[t * lanes]);
-                sum += diff * diff;
-            }
-            store(dists + first, sum);
-        }
-        for (std::int64_t j = 0; j < padded_; ++j) {
-            // Not a number where centres lie beyond all floats: then anything is possible.
-            const float apart = std::sqrt(dists[j]) * relative - slack;
-            dists[j] = apart == apart ? apart : 0;
-        }
-    }
-
-    // What the centres near cluster c did, and how far the others are.
-    void look_around(std::int64_t c, float radius, const float* dists) {
-        const std::int64_t k = centers_.n_centers;
-        const float near = 2.0001f * (radius + shifts[c].own_drift);
-        std::uint64_t* panels = near_panels.data() + c * n_words;
-        float far = detail::longest, gap = far;
-        for (std::int64_t g = 0; g < centers_.n_groups; ++g) other_drift[g * k + c] = 0;
-        for (std::int64_t j = 0; j < k; ++j) {
-            if (j == c) continue;
-            gap = std::min(gap, dists[j]);
-            // Written so that an infinite radius makes every centre near.
-            if (!(dists[j] > near)) {
-                float& drift = other_drift[group_of[j] * k + c];
-                drift = std::min(detail::longest, std::max(drift, shifts[j].own_drift));
-                panels[panel_of_[j] / 64] |= std::uint64_t{1} << (panel_of_[j] % 64);
-            } else {
-                far = std::min(far, dists[j]);
-            }
-        }
-        panels[panel_of_[c] / 64] |= std::uint64_t{1} << (panel_of_[c] % 64);
-        shifts[c].outside = far;
-        shifts[c].half_gap = gap / 2;
-        shifts[c].other_drift = other_drift[c];
-    }
-
-    const Centers<In>& centers_;
-    std::vector<std::int64_t> panel_of_;
-    std::int64_t padded_;
-    AlignedVector<float> columns_;  // centres in lanes; their rounding is paid for in `measure`
-};
 
 // What a pruned fit remembers between passes.
 struct Bounds {
@@ -228,10 +98,10 @@ struct BoundedCounts {
 template <class In>
 class BoundedWork {
 public:
-    BoundedWork(Weighted<In> data, Centers<In>& centers, const CenterMoves<In>* moves,
-                const OwnDistance<In>& own_distance, std::int32_t* labels, Bounds bounds,
-                bool fresh_radius, const SumsOut& out)
-        : mover(data, out, centers.n_centers),
+    BoundedWork(int worker, Weighted<In> data, Centers<In>& centers, const CenterMoves<In>* moves,
+                const OwnDistance<In>* own_distance, std::int32_t* labels, Bounds bounds,
+                bool fresh_radius, const SumsOut& out, std::int64_t most_rows)
+        : mover(worker, data, out, centers.n_centers),
           radius(centers.n_centers),
           data_(data),
           centers_(centers),
@@ -241,10 +111,11 @@ public:
           bounds_(bounds),
           fresh_radius_(fresh_radius),
           finder_(centers, data.rows),
-          row_(centers.n_cols) {}
+          reader_(data.rows),
+          rows_(new std::int64_t[most_rows]) {}
 
+    // At most `most_rows` of them.
     void label_rows(std::int64_t begin, std::int64_t end) {
-        reserve(end - begin);
         if (moves_) {
             const std::int64_t n = keep_tight(keep_unproven(begin, end));
             sort_by_label(n);
@@ -263,13 +134,6 @@ public:
 
 private:
     static constexpr std::int64_t part = 2048;  // rows at a time where all are looked at
-
-    // Room that takes memory only as far as it is used, which mostly is a small part of it.
-    void reserve(std::int64_t size) {
-        if (size <= capacity_) return;
-        rows_.reset(new std::int64_t[size]);
-        capacity_ = size;
-    }
 
     void find(std::int64_t n) {
         n_scanned += n;
@@ -338,8 +202,8 @@ private:
             const std::int64_t i = rows_[s];
             const std::int32_t c = labels_[i];
             prefetch(data_.rows.row(rows_[std::min(s + 12, n_loose - 1)]));
-            const In* x = contiguous_row(data_.rows, i, row_.data());
-            const float upper = own_distance_.upper(x, c);
+            const In* x = reader_.read(i);
+            const float upper = own_distance_->upper(x, c);
             bounds_.upper[i] = upper;
             float least = lower_of(i, 0);
             for (std::int64_t g = 1; g < centers_.n_groups; ++g)
@@ -411,14 +275,13 @@ private:
     Weighted<In> data_;
     Centers<In>& centers_;
     const CenterMoves<In>* moves_;
-    const OwnDistance<In>& own_distance_;
+    const OwnDistance<In>* own_distance_;  // where there are moves
     std::int32_t* labels_;
     Bounds bounds_;
     bool fresh_radius_;
     Finder<In> finder_;
-    std::vector<In> row_;
-    std::unique_ptr<std::int64_t[]> rows_;
-    std::int64_t capacity_ = 0;
+    RowReader<In> reader_;
+    std::unique_ptr<std::int64_t[]> rows_;  // mostly used, and so in memory, in small part only
     std::vector<std::int64_t> sorted_, starts_;
     std::vector<std::uint64_t> wanted_;
 };
@@ -462,32 +325,35 @@ bool relate_if_it_pays(CenterMoves<In>& moves, std::int64_t n_rows, const Center
     std::vector<std::int32_t> judged, others;
     for (std::int32_t c = 0; c < centers.n_centers; ++c)
         (is_judged[c] ? judged : others).push_back(c);
-    moves.relate(judged, bounds.radius, crew);
+    const CenterDistances<In> distances(centers);
+    moves.relate(judged, distances, bounds.radius, crew);
     if (expected_work(row_ids, n_rows, centers, moves, labels, bounds) > too_much) return false;
-    moves.relate(others, bounds.radius, crew);
+    moves.relate(others, distances, bounds.radius, crew);
     return true;
 }
 
-// As assign_and_sum, looking only at rows whose bounds do not prove their label. Without `before`,
-// where the centres were on the last pass, or where bounds would not pay, every row is looked at in
-// turn. Clusters' radii are measured anew with `fresh_radius`; otherwise they grow with the drift,
-// which is cheaper and lasts for a few passes.
+// As assign_and_sum, looking only at rows whose bounds do not prove their label. Without `drifts`,
+// how far each centre moved since the last pass (in the frame's units), or where bounds would not
+// pay, every row is looked at in turn. Clusters' radii are measured anew with `fresh_radius`;
+// otherwise they grow with the drift, which is cheaper and lasts for a few passes.
 template <class In>
-BoundedCounts assign_bounded(Weighted<In> data, Centers<In>& centers, const double* before,
+BoundedCounts assign_bounded(Weighted<In> data, Centers<In>& centers, const double* drifts,
                              std::int32_t* labels, Bounds bounds, bool fresh_radius,
                              const SumsOut& out, const Crew& crew) {
     std::optional<CenterMoves<In>> pruning;
-    if (before) pruning.emplace(centers, before);
-    if (before && !relate_if_it_pays(*pruning, data.rows.n_rows, centers, labels, bounds, crew))
+    if (drifts) pruning.emplace(centers, drifts);
+    if (drifts && !relate_if_it_pays(*pruning, data.rows.n_rows, centers, labels, bounds, crew))
         pruning.reset();
     const CenterMoves<In>* moves = pruning ? &*pruning : nullptr;
+    std::optional<OwnDistance<In>> own_distance;
+    if (moves) own_distance.emplace(centers);
     consider_coarse(centers, data.rows);
-    const Chunks chunks(data.rows.n_rows, centers.n_centers * centers.n_cols / 4);
-    PerThread<BoundedWork<In>> works(crew.n_threads);
-    const OwnDistance<In> own_distance(centers);
+    const Chunks chunks(data.rows.n_rows, centers.n_centers * centers.n_cols / 2);
+    PerThread<BoundedWork<In>> works(crew.n_at_work(chunks.count()), data, centers, moves,
+                                     own_distance ? &*own_distance : nullptr, labels, bounds,
+                                     fresh_radius, out, chunks.size);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        works.get(worker, data, centers, moves, own_distance, labels, bounds, fresh_radius, out)
-            .label_rows(chunks.begin(chunk), chunks.end(chunk));
+        works[worker].label_rows(chunks.begin(chunk), chunks.end(chunk));
     });
     BoundedCounts counts;
     // A proven row's upper bound grew with its centre's drift, so its cluster's radius did.
@@ -495,13 +361,13 @@ BoundedCounts assign_bounded(Weighted<In> data, Centers<In>& centers, const doub
         bounds.radius[j] = moves && !fresh_radius
                                ? bounds.radius[j] * (1 + 2e-7f) + moves->shifts[j].own_drift
                                : 0;
-    works.each([&](BoundedWork<In>& work) {
+    for (BoundedWork<In>& work : works) {
         work.mover.pour_into(out);
         counts.n_changed += work.mover.n_moved;
         counts.n_scanned += work.n_scanned;
         for (std::int64_t j = 0; j < centers.n_centers; ++j)
             bounds.radius[j] = std::max(bounds.radius[j], work.radius[j]);
-    });
+    }
     return counts;
 }
 

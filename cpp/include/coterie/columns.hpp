@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "coterie/direct.hpp"
@@ -54,6 +56,31 @@ struct ColumnStats {
 };
 
 namespace detail {
+
+// The stats of n_rows > 0 rows from those of parts of `size` rows, part(begin, end): merged in
+// their order, each as soon as those before it are there, so that few wait at a time.
+template <class Part>
+ColumnStats merged_stats(std::int64_t n_rows, std::int64_t size, const Crew& crew,
+                         const Part& part) {
+    const std::int64_t n_parts = (n_rows + size - 1) / size;
+    std::vector<ColumnStats> waiting(n_parts, ColumnStats(0));
+    ColumnStats total(0);
+    std::int64_t n_merged = 0;
+    std::mutex mutex;
+    crew.run(n_parts, [&](std::int64_t i, int) {
+        ColumnStats done = part(i * size, std::min(n_rows, (i + 1) * size));
+        std::lock_guard lock(mutex);
+        waiting[i] = std::move(done);
+        for (; n_merged < n_parts && waiting[n_merged].n_rows > 0; ++n_merged) {
+            ColumnStats next = std::exchange(waiting[n_merged], ColumnStats(0));
+            if (n_merged == 0)
+                total = std::move(next);
+            else
+                total.merge(next);
+        }
+    });
+    return total;
+}
 
 // The stats of some rows in the making: sums of deviations from the first of them.
 struct RunningStats {
@@ -127,25 +154,13 @@ ColumnStats stats_of_range(Matrix<const In> rows, std::int64_t begin, std::int64
     return std::move(*running).finish();
 }
 
-// Merge the stats of parts that depend on the size alone.
+// Dense rows in parts that depend on their number alone.
 template <class In>
 ColumnStats stats_of_parts(Matrix<const In> rows, const Crew& crew) {
-    // At most 64 partial results, whatever n is, so that wide data need little memory.
     const std::int64_t size = std::max<std::int64_t>(256, (rows.n_rows + 63) / 64);
-    const std::int64_t n_chunks = (rows.n_rows + size - 1) / size;
-    std::vector<ColumnStats> parts(n_chunks, ColumnStats(0));
-    crew.run(n_chunks, [&](std::int64_t chunk, int) {
-        parts[chunk] =
-            stats_of_range(rows, chunk * size, std::min(rows.n_rows, (chunk + 1) * size));
+    return merged_stats(rows.n_rows, size, crew, [&](std::int64_t begin, std::int64_t end) {
+        return stats_of_range(rows, begin, end);
     });
-    ColumnStats total(rows.n_cols);
-    for (const ColumnStats& part : parts) {
-        if (total.n_rows == 0)
-            total = part;
-        else
-            total.merge(part);
-    }
-    return total;
 }
 
 }  // namespace detail
@@ -155,6 +170,7 @@ template <class In>
 ColumnStats column_stats(Matrix<const In> rows, const Crew& crew) {
     // Rows too narrow for vectors: eight of them side by side are one row of a wider matrix.
     const std::int64_t d = rows.n_cols, n_wide = d < 8 ? rows.n_rows / 8 : 0;
+    if (rows.n_rows == 0) return ColumnStats(d);
     if (n_wide == 0 || rows.col_stride != 1 || rows.row_stride != d)
         return detail::stats_of_parts(rows, crew);
     const ColumnStats wide =

@@ -22,6 +22,19 @@ inline const In* contiguous_row(Matrix<const In> rows, std::int64_t i, In* buffe
     return buffer;
 }
 
+// Rows one at a time, with a buffer of its own where they must be copied.
+template <class In>
+class RowReader {
+public:
+    explicit RowReader(Matrix<const In> rows)
+        : rows_(rows), buffer_(rows.col_stride == 1 ? 0 : rows.n_cols) {}
+    const In* read(std::int64_t i) { return contiguous_row(rows_, i, buffer_.data()); }
+
+private:
+    Matrix<const In> rows_;
+    std::vector<In> buffer_;
+};
+
 // In-order load of `lanes` values as doubles.
 template <class In>
 inline Vec<double> load_as_double(const In* from) {

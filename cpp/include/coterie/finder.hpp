@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -102,8 +103,8 @@ public:
     Finder(Centers<In>& centers, Matrix<const In> rows)
         : centers_(centers),
           rows_(rows),
-          fast_tile_(rows.n_cols * tile_rows<float>),
-          row_(rows.n_cols),
+          tile_(rows.n_cols * tile_bytes),
+          reader_(rows),
           groups_(centers.n_groups),
           looked_at_(centers.n_groups) {}
 
@@ -169,7 +170,7 @@ public:
         float longest = 0;
         for (std::int64_t first = 0; first < count; first += width) {
             const int here = static_cast<int>(std::min<std::int64_t>(width, count - first));
-            load_tile<In, float>(rows_, centers_.frame, row_ids + first, here, fast_tile_.data(),
+            load_tile<In, float>(rows_, centers_.frame, row_ids + first, here, fast_tile(),
                                  sq_norms_);
             for (const float sq_norm : sq_norms_) longest = std::max(longest, std::sqrt(sq_norm));
         }
@@ -218,6 +219,12 @@ public:
 
 private:
     static constexpr int width = tile_rows<float>;
+
+    // Of a column of a tile, fast or wide alike.
+    static constexpr std::int64_t tile_bytes = tile_rows<float> * sizeof(float);
+    static_assert(tile_bytes == tile_rows<double> * sizeof(double));
+    float* fast_tile() { return reinterpret_cast<float*>(tile_.data()); }
+    double* wide_tile() { return reinterpret_cast<double*>(tile_.data()); }
 
     // Where most rows fail the certificate in float32, go straight to float64, and from there to
     // the direct form. No label depends on it; counted per call, so that no bound depends on which
@@ -279,10 +286,10 @@ private:
 
     void scan_tile(const std::int64_t* row_ids, int count, const std::uint64_t* wanted,
                    const CoarseCenters* coarse) {
-        load_tile<In, float>(rows_, centers_.frame, row_ids, count, fast_tile_.data(), sq_norms_);
+        load_tile<In, float>(rows_, centers_.frame, row_ids, count, fast_tile(), sq_norms_);
         if (coarse) {
             coarse_tile_.resize(coarse->n_pairs() * width);
-            coarse->round_tile(fast_tile_.data(), coarse_tile_.data());
+            coarse->round_tile(fast_tile(), coarse_tile_.data());
         }
         if (centers_.n_groups == 1) {
             looked_at_[0] = true;
@@ -346,7 +353,7 @@ private:
             coarse->widen(coarse_, nearest);
         } else {
             nearest.clear();
-            scan(fast_tile_.data(), centers_.fast, range, wanted, nearest);
+            scan(fast_tile(), centers_.fast, range, wanted, nearest);
         }
     }
 
@@ -363,11 +370,10 @@ private:
                 continue;
             }
             const Panels<double>& wide = centers_.wide();
-            wide_tile_.resize(rows_.n_cols * width);
-            load_tile<In, double>(rows_, centers_.frame, row_ids, here, wide_tile_.data(),
+            load_tile<In, double>(rows_, centers_.frame, row_ids, here, wide_tile(),
                                   wide_sq_norms_);
             wide_.clear();
-            scan(wide_tile_.data(), wide, {0, wide.n_panels()}, nullptr, wide_);
+            scan(wide_tile(), wide, {0, wide.n_panels()}, nullptr, wide_);
             n_settled_ += here;
             for (int r = 0; r < here; ++r) {
                 const double error =
@@ -390,7 +396,7 @@ private:
 
     template <class Visit>
     void find_direct(std::int64_t row_id, const Visit& visit) {
-        const auto found = centers_.direct().nearest(contiguous_row(rows_, row_id, row_.data()));
+        const auto found = centers_.direct().nearest(reader_.read(row_id));
         const double error = 1e-15 * (rows_.n_cols + 4) * found.second;
         visit(row_id, Sighting{found.label, detail::dist_at_most(found.best, error),
                                detail::dist_at_least(found.second, error), -1});
@@ -399,9 +405,8 @@ private:
     Centers<In>& centers_;
     Matrix<const In> rows_;
     AlignedVector<std::int32_t> coarse_tile_;
-    AlignedVector<float> fast_tile_;
-    AlignedVector<double> wide_tile_;
-    std::vector<In> row_;
+    AlignedVector<std::byte> tile_;  // one at a time: fast or wide
+    RowReader<In> reader_;
     std::vector<std::int64_t> unsure_, doubtful_;
     alignas(64) float sq_norms_[tile_rows<float>];
     alignas(64) double wide_sq_norms_[tile_rows<double>];

@@ -245,9 +245,10 @@ Likelihood gaussian_pass(Weighted<In> data, const GaussianMixture& mixture, cons
     const GaussianScores<double> wide(mixture, task.live, task.pivots);
 
     std::vector<GaussianSums> parts(shares.count(), GaussianSums{{}, none});
-    PerThread<GaussianWalk<In>> walks(crew.n_threads);
+    PerThread<GaussianWalk<In>> walks(crew.n_at_work(shares.count()), task,
+                                      narrow ? &*narrow : nullptr, wide);
     shares.run(crew, [&](std::int64_t share, std::int64_t begin, std::int64_t end, int worker) {
-        walks.get(worker, task, narrow ? &*narrow : nullptr, wide).add(begin, end, parts[share]);
+        walks[worker].add(begin, end, parts[share]);
     });
 
     GaussianSums total{{}, none};

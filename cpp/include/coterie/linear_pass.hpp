@@ -83,9 +83,10 @@ Likelihood linear_pass(const typename Tile::Data& data, const LinearMixture& mix
     std::iota(ids.begin(), ids.end(), 0);
 
     std::vector<LinearSums> parts(shares.count(), LinearSums{{}, none});
-    PerThread<LinearWalk<Tile>> walks(crew.n_threads);
+    PerThread<LinearWalk<Tile>> walks(crew.n_at_work(shares.count()), data, model, out,
+                                      sums != nullptr, ids);
     shares.run(crew, [&](std::int64_t share, std::int64_t begin, std::int64_t end, int worker) {
-        walks.get(worker, data, model, out, sums != nullptr, ids).add(begin, end, parts[share]);
+        walks[worker].add(begin, end, parts[share]);
     });
 
     LinearSums total{{}, none};

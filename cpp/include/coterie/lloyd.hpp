@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "coterie/finder.hpp"
-#include "coterie/pool.hpp"
+#include "coterie/per_thread.hpp"
 #include "coterie/sums.hpp"
 
 namespace coterie {
@@ -19,23 +18,17 @@ struct Weighted {
     const double* weights;
 };
 
-// Where a pass keeps the clusters' sums; see ClusterSums for the layout.
-struct SumsOut {
-    Grid grid;
-    std::int64_t* values;
-    std::int64_t* weights;
-};
-
-// One thread's sums, moved along as rows change cluster.
+// One thread's sums, moved along as rows change cluster. The first thread's are those of the pass
+// itself, the others' are added to them in the end: whole numbers, so the order does not matter.
 template <class In>
 class Mover {
 public:
-    Mover(Weighted<In> data, const SumsOut& out, std::int64_t n_centers)
-        : data_(data), sums_(out.grid, n_centers, data.rows.n_cols), row_(data.rows.n_cols) {}
+    Mover(int worker, Weighted<In> data, const SumsOut& out, std::int64_t n_centers)
+        : data_(data), sums_(worker, out, n_centers, data.rows.n_cols), reader_(data.rows) {}
 
     // Take the row out of cluster `from` (-1: it was in none) and put it into cluster `to`.
     void move(std::int64_t i, std::int32_t from, std::int32_t to) {
-        const In* x = contiguous_row(data_.rows, i, row_.data());
+        const In* x = reader_.read(i);
         if (data_.weights) {
             if (from >= 0) sums_.add(x, data_.weights[i], from, -1);
             sums_.add(x, data_.weights[i], to, 1);
@@ -45,42 +38,22 @@ public:
         }
         ++n_moved;
     }
-    void pour_into(const SumsOut& out) { sums_.pour_into(out.values, out.weights); }
+    void pour_into(const SumsOut& out) { sums_.pour_into(out); }
 
     std::int64_t n_moved = 0;
 
 private:
     Weighted<In> data_;
     ClusterSums sums_;
-    std::vector<In> row_;
-};
-
-// A workspace per thread, made when the thread first takes a chunk.
-template <class Work>
-class PerThread {
-public:
-    explicit PerThread(int n_threads) : works_(n_threads) {}
-    template <class... Args>
-    Work& get(int worker, Args&&... args) {
-        if (!works_[worker]) works_[worker] = std::make_unique<Work>(std::forward<Args>(args)...);
-        return *works_[worker];
-    }
-    template <class Use>
-    void each(const Use& use) {
-        for (auto& work : works_)
-            if (work) use(*work);
-    }
-
-private:
-    std::vector<std::unique_ptr<Work>> works_;
+    RowReader<In> reader_;
 };
 
 template <class In>
 struct AssignWork {
     Finder<In> finder;
     Mover<In> mover;
-    AssignWork(Centers<In>& centers, Weighted<In> data, const SumsOut& out)
-        : finder(centers, data.rows), mover(data, out, centers.n_centers) {}
+    AssignWork(int worker, Centers<In>& centers, Weighted<In> data, const SumsOut& out)
+        : finder(centers, data.rows), mover(worker, data, out, centers.n_centers) {}
 };
 
 // Label every row with its nearest centre and move the sums of the rows whose label changed.
@@ -90,9 +63,9 @@ std::int64_t assign_and_sum(Weighted<In> data, Centers<In>& centers, std::int32_
                             const SumsOut& out, const Crew& crew) {
     consider_coarse(centers, data.rows);
     const Chunks chunks(data.rows.n_rows, centers.n_centers * centers.n_cols);
-    PerThread<AssignWork<In>> works(crew.n_threads);
+    PerThread<AssignWork<In>> works(crew.n_at_work(chunks.count()), centers, data, out);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        auto& work = works.get(worker, centers, data, out);
+        auto& work = works[worker];
         work.finder.find_changed(chunks.begin(chunk), chunks.end(chunk), labels,
                                  [&](std::int64_t i, std::int32_t label) {
                                      work.mover.move(i, labels[i], label);
@@ -100,10 +73,10 @@ std::int64_t assign_and_sum(Weighted<In> data, Centers<In>& centers, std::int32_
                                  });
     });
     std::int64_t n_changed = 0;
-    works.each([&](AssignWork<In>& work) {
+    for (AssignWork<In>& work : works) {
         work.mover.pour_into(out);
         n_changed += work.mover.n_moved;
-    });
+    }
     return n_changed;
 }
 
@@ -112,9 +85,9 @@ template <class In>
 void assign(Matrix<const In> rows, Centers<In>& centers, std::int32_t* labels, const Crew& crew) {
     consider_coarse(centers, rows);
     const Chunks chunks(rows.n_rows, centers.n_centers * centers.n_cols);
-    PerThread<Finder<In>> works(crew.n_threads);
+    PerThread<Finder<In>> finders(crew.n_at_work(chunks.count()), centers, rows);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        auto& finder = works.get(worker, centers, rows);
+        auto& finder = finders[worker];
         const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
         std::fill(labels + begin, labels + end, -1);
         finder.find_changed(begin, end, labels,
@@ -131,10 +104,10 @@ double sum_sq_dists(Weighted<In> data, const double* centers, const std::int32_t
     std::vector<double> parts(chunks.count());
     const std::int64_t d = data.rows.n_cols;
     const auto add_up = [&](std::int64_t chunk, const auto& sq_dist_of) {
-        std::vector<In> buffer(d);
+        RowReader<In> reader(data.rows);
         double sum = 0;
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-            const In* x = contiguous_row(data.rows, i, buffer.data());
+            const In* x = reader.read(i);
             const double sq_dist = sq_dist_of(x, centers + labels[i] * d);
             if (sq_dists) sq_dists[i] = sq_dist;
             sum += data.weights ? rounded(data.weights[i] * sq_dist) : sq_dist;
@@ -167,13 +140,12 @@ void all_dists(Matrix<const In> rows, const double* centers, std::int64_t n_cent
     const DirectCenters direct(centers, n_centers, rows.n_cols, scale);
     const Chunks chunks(rows.n_rows, rows.n_cols * n_centers);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
-        std::vector<In> buffer(rows.n_cols);
+        RowReader<In> reader(rows);
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
             In* to = dists + i * n_centers;
-            direct.each(contiguous_row(rows, i, buffer.data()),
-                        [&](std::int64_t j, double sq_dist) {
-                            to[j] = static_cast<In>(std::sqrt(sq_dist) / scale);
-                        });
+            direct.each(reader.read(i), [&](std::int64_t j, double sq_dist) {
+                to[j] = static_cast<In>(std::sqrt(sq_dist) / scale);
+            });
         }
     });
 }

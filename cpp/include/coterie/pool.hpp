@@ -5,6 +5,7 @@
 // job still wants hands. A forked child gets a fresh pool, since threads do not survive a fork.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -183,6 +184,11 @@ private:
 struct Crew {
     int n_threads = 1;
     Pool::Poll poll;
+
+    // How many threads so many chunks can occupy: workers are numbered below this.
+    int n_at_work(std::int64_t n_chunks) const {
+        return static_cast<int>(std::clamp<std::int64_t>(n_chunks, 1, n_threads));
+    }
 
     template <class Body>
     void run(std::int64_t n_chunks, const Body& body) const {

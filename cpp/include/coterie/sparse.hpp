@@ -227,8 +227,9 @@ struct SparseAssignWork {
     SparseFinder<In, Index> finder;
     ClusterSums sums;
     std::int64_t n_moved = 0;
-    SparseAssignWork(SparseCenters& centers, const Csr<In, Index>& rows, const Grid& grid)
-        : finder(centers, rows), sums(grid, centers.n_centers, centers.n_cols) {}
+    SparseAssignWork(int worker, SparseCenters& centers, const Csr<In, Index>& rows,
+                     const SumsOut& out)
+        : finder(centers, rows), sums(worker, out, centers.n_centers, centers.n_cols) {}
 };
 
 }  // namespace detail
@@ -240,9 +241,9 @@ std::int64_t assign_and_sum(const WeightedCsr<In, Index>& data, SparseCenters& c
                             std::int32_t* labels, const SumsOut& out, const Crew& crew) {
     using Work = detail::SparseAssignWork<In, Index>;
     const Chunks chunks = detail::assign_chunks(data.rows, centers.n_centers);
-    PerThread<Work> works(crew.n_threads);
+    PerThread<Work> works(crew.n_at_work(chunks.count()), centers, data.rows, out);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        Work& work = works.get(worker, centers, data.rows, out.grid);
+        Work& work = works[worker];
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
             const std::int32_t label = work.finder.nearest(i);
             if (label == labels[i]) continue;
@@ -256,10 +257,10 @@ std::int64_t assign_and_sum(const WeightedCsr<In, Index>& data, SparseCenters& c
         }
     });
     std::int64_t n_changed = 0;
-    works.each([&](Work& work) {
-        work.sums.pour_into(out.values, out.weights);
+    for (Work& work : works) {
+        work.sums.pour_into(out);
         n_changed += work.n_moved;
-    });
+    }
     return n_changed;
 }
 
@@ -268,9 +269,9 @@ template <class In, class Index>
 void assign(const Csr<In, Index>& rows, SparseCenters& centers, std::int32_t* labels,
             const Crew& crew) {
     const Chunks chunks = detail::assign_chunks(rows, centers.n_centers);
-    PerThread<SparseFinder<In, Index>> works(crew.n_threads);
+    PerThread<SparseFinder<In, Index>> finders(crew.n_at_work(chunks.count()), centers, rows);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        auto& finder = works.get(worker, centers, rows);
+        auto& finder = finders[worker];
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
             labels[i] = finder.nearest(i);
     });
@@ -285,9 +286,9 @@ double sum_sq_dists(const WeightedCsr<In, Index>& data, const double* centers,
     const std::int64_t d = data.rows.n_cols;
     const Chunks chunks(data.rows.n_rows, d);
     std::vector<double> parts(chunks.count());
-    PerThread<DenseRow<In, Index>> works(crew.n_threads);
+    PerThread<DenseRow<In, Index>> dense_rows(crew.n_at_work(chunks.count()), data.rows);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        auto& dense = works.get(worker, data.rows);
+        auto& dense = dense_rows[worker];
         double sum = 0;
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
             const double sq_dist = direct_sq_dist(dense.read(i), centers + labels[i] * d, d, scale);
@@ -307,9 +308,9 @@ void all_dists(const Csr<In, Index>& rows, const double* centers, std::int64_t n
                double scale, In* dists, const Crew& crew) {
     const DirectCenters direct(centers, n_centers, rows.n_cols, scale);
     const Chunks chunks(rows.n_rows, rows.n_cols * n_centers);
-    PerThread<DenseRow<In, Index>> works(crew.n_threads);
+    PerThread<DenseRow<In, Index>> dense_rows(crew.n_at_work(chunks.count()), rows);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        auto& dense = works.get(worker, rows);
+        auto& dense = dense_rows[worker];
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
             In* to = dists + i * n_centers;
             direct.each(dense.read(i), [&](std::int64_t j, double sq_dist) {
@@ -363,21 +364,14 @@ ColumnStats part_stats(const Csr<In, Index>& rows, std::int64_t begin, std::int6
 // As the dense column_stats; values that are not stored count as the zeros they are.
 template <class In, class Index>
 ColumnStats column_stats(const Csr<In, Index>& rows, const Crew& crew) {
-    ColumnStats total(rows.n_cols);
-    if (rows.n_rows == 0) return total;
-    // At most 64 partial results, and together not larger than the stored values.
+    if (rows.n_rows == 0) return ColumnStats(rows.n_cols);
+    // At most 64 parts, and together not larger than the stored values.
     const std::int64_t n_parts =
         std::clamp<std::int64_t>(n_stored(rows) / (4 * rows.n_cols + 1), 1, 64);
     const std::int64_t size = (rows.n_rows + n_parts - 1) / n_parts;
-    const std::int64_t n_chunks = (rows.n_rows + size - 1) / size;
-    std::vector<ColumnStats> parts(n_chunks, ColumnStats(0));
-    crew.run(n_chunks, [&](std::int64_t chunk, int) {
-        const std::int64_t begin = chunk * size;
-        parts[chunk] = detail::part_stats(rows, begin, std::min(rows.n_rows, begin + size));
+    return detail::merged_stats(rows.n_rows, size, crew, [&](std::int64_t begin, std::int64_t end) {
+        return detail::part_stats(rows, begin, end);
     });
-    total = parts[0];
-    for (std::int64_t chunk = 1; chunk < n_chunks; ++chunk) total.merge(parts[chunk]);
-    return total;
 }
 
 }  // namespace coterie

@@ -33,17 +33,25 @@ inline std::int64_t as_int(double value) {
     return std::bit_cast<std::int64_t>(value + to_int_magic) - to_int_bits;
 }
 
-// One thread's share of the sums: values [limbs][n_centers][n_cols], weights [limbs][n_centers].
+// The sums of a pass: values [limbs][n_centers][n_cols], weights [limbs][n_centers].
+struct SumsOut {
+    Grid grid;
+    std::int64_t* values;
+    std::int64_t* weights;
+};
+
+// One thread's share of them; worker 0 writes to the sums themselves.
 class ClusterSums {
 public:
-    ClusterSums() = default;
-    ClusterSums(Grid grid, std::int64_t n_centers, std::int64_t n_cols)
-        : grid_(grid),
+    ClusterSums(int worker, const SumsOut& out, std::int64_t n_centers, std::int64_t n_cols)
+        : grid_(out.grid),
           n_centers_(n_centers),
           n_cols_(n_cols),
-          values_(grid.limbs * n_centers * n_cols),
-          weights_(grid.limbs * n_centers),
-          buffer_(n_cols) {}
+          own_values_(worker > 0 ? grid_.limbs * n_centers * n_cols : 0),
+          own_weights_(worker > 0 ? grid_.limbs * n_centers : 0),
+          values_(worker > 0 ? own_values_.data() : out.values),
+          weights_(worker > 0 ? own_weights_.data() : out.weights) {}
+    ClusterSums(const ClusterSums&) = delete;
 
     // Add the row `sign` times (1 or -1) to cluster `label`.
     template <class In>
@@ -61,16 +69,16 @@ public:
         add_weight(weight, label, sign);
         if (grid_.limbs > 1) return add_limbs(x, weight, label, sign);
         const std::int64_t d = n_cols_;
-        std::int64_t* __restrict sum = values_.data() + label * d;
+        std::int64_t* __restrict sum = values_ + label * d;
         weigh(x, weight);
         const double* weighed = buffer_.data();
         for (std::int64_t t = 0; t < d; ++t) sum[t] += sign * as_int(weighed[t]);
     }
 
-    // Add these sums to arrays of the same shape and forget them.
-    void pour_into(std::int64_t* values, std::int64_t* weights) {
-        for (std::size_t i = 0; i < values_.size(); ++i) values[i] += values_[i];
-        for (std::size_t i = 0; i < weights_.size(); ++i) weights[i] += weights_[i];
+    // Add a helper's share to the sums.
+    void pour_into(const SumsOut& out) const {
+        for (std::size_t i = 0; i < own_values_.size(); ++i) out.values[i] += own_values_[i];
+        for (std::size_t i = 0; i < own_weights_.size(); ++i) out.weights[i] += own_weights_[i];
     }
 
     // One sparse row: only its stored values; the grid's origin must be zero.
@@ -88,7 +96,7 @@ private:
     void add_values(const In* x, std::int32_t label, std::int64_t sign) {
         // Local: the sums could alias the member.
         const std::int64_t d = fixed_cols ? fixed_cols : n_cols_;
-        std::int64_t* __restrict sum = values_.data() + label * d;
+        std::int64_t* __restrict sum = values_ + label * d;
         const double* inverse = grid_.step_inverse;
         const double* origin = grid_.origin;
         // x * inverse is exact, so contracting it changes nothing; subtracting the origin before
@@ -103,6 +111,7 @@ private:
     // Rounded products in memory, so that no ISA contracts them with the addition that follows.
     template <class In>
     __attribute__((noinline)) void weigh(const In* x, double weight) {
+        buffer_.resize(n_cols_);
         for (std::int64_t t = 0; t < n_cols_; ++t)
             buffer_[t] = (x[t] * grid_.step_inverse[t] - grid_.origin[t]) * weight;
     }
@@ -114,10 +123,10 @@ private:
     }
 
     void add_value(double value, std::int32_t label, std::int64_t col, std::int64_t sign) {
-        add_to(values_.data() + label * n_cols_ + col, n_centers_ * n_cols_, value, sign);
+        add_to(values_ + label * n_cols_ + col, n_centers_ * n_cols_, value, sign);
     }
     void add_weight(double weight, std::int32_t label, std::int64_t sign) {
-        add_to(weights_.data() + label, n_centers_, weight * grid_.weight_step_inverse, sign);
+        add_to(weights_ + label, n_centers_, weight * grid_.weight_step_inverse, sign);
     }
 
     // Cut a value into whole steps and, limb by limb, what is left of it.
@@ -129,9 +138,10 @@ private:
         }
     }
 
-    Grid grid_{};
-    std::int64_t n_centers_ = 0, n_cols_ = 0;
-    std::vector<std::int64_t> values_, weights_;
+    Grid grid_;
+    std::int64_t n_centers_, n_cols_;
+    std::vector<std::int64_t> own_values_, own_weights_;
+    std::int64_t *values_, *weights_;
     std::vector<double> buffer_;
 };
 

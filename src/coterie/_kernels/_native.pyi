@@ -106,7 +106,7 @@ def assign_bounded(
     rows: Floats,
     weights: Doubles | None,
     centers: Doubles,
-    before: Doubles | None,
+    drifts: Doubles | None,
     order: NDArray[np.int32] | None,
     scale: float,
     shift: Floats,

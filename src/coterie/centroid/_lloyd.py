@@ -43,7 +43,9 @@ class Tally:
     def means(self, centers: Floats) -> Floats:
         """Mean of every cluster; a cluster without weight stays where `centers` has it."""
         means = self.space.means(self.sums, self.weight_sums)
-        return np.where(self.empty[:, np.newaxis], centers, means)
+        empty = self.empty
+        means[empty] = centers[empty]
+        return means
 
     def objective(self, centers: Floats) -> float:
         """Sum of squared errors of the rows against `centers`, under the current labels.
@@ -53,11 +55,16 @@ class Tally:
         space = self.space
         if not space.wild:
             unit = space.weight_unit
-            at = centers - space.origin / space.step_inverse
-            means = self.means(centers) - space.origin / space.step_inverse
+            origin = space.origin / space.step_inverse
+            at = centers - origin
+            terms = self.means(centers)  # and in place to at * (at - 2 * means)
+            terms -= origin
+            terms *= -2
+            terms += at
+            terms *= at
             weights = space.weights(self.weight_sums)
             scatter = space.total_scatter
-            within = scatter + unit * float(weights @ (at * (at - 2 * means)).sum(axis=1))
+            within = scatter + unit * float(weights @ terms.sum(axis=1))
             if within > _CANCELLING * scatter:
                 return within
         return sum_sq_dists(self.blocks, centers, space, self.labels)
@@ -105,7 +112,7 @@ class PlainStep:
         """Rows were moved by hand; nothing was remembered of them."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class LloydRun:
     """Where the centres ended: `settled` says whether they stopped moving."""
 
@@ -121,8 +128,8 @@ class LloydRun:
 
 
 def lloyd(
-    step: PlainStep,
     centers: Floats,
+    step: PlainStep,
     *,
     max_iter: int,
     tol: float,
@@ -136,10 +143,10 @@ def lloyd(
 
     Parameters
     ----------
-    step
-        How rows are labelled; all steps give the same labels.
     centers
         Where to start, shape (n_clusters, n_features); not modified.
+    step
+        How rows are labelled; all steps give the same labels.
     max_iter, tol
         Stop after `max_iter` passes, or settle once no label changes or the summed squared move
         is at most `tol`.
@@ -164,6 +171,7 @@ def lloyd(
         moved = tally.means(centers)
         if project is not None:
             moved = project(moved)
+        moved.flags.writeable = False  # the step remembers them, a callback may see them
         after_update = tally.objective(moved)
         if get_options()["check_invariants"]:
             _check_descent(tally, before, after_assign, after_update, n_iter, project is None)

@@ -79,9 +79,12 @@ class Space:
 
     def means(self, sums: npt.NDArray[np.int64], weight_sums: npt.NDArray[np.int64]) -> Floats:
         """Cluster means from integer sums; clusters without weight come out as NaN."""
+        means = _joined(sums)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = _joined(sums) / self.weights(weight_sums)[:, np.newaxis]
-        return (mean + self.origin) / self.step_inverse
+            means /= self.weights(weight_sums)[:, np.newaxis]
+        means += self.origin
+        means /= self.step_inverse
+        return means
 
     def weights(self, weight_sums: npt.NDArray[np.int64]) -> Floats:
         """Cluster weights, in units of `weight_unit`."""

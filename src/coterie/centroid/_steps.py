@@ -40,14 +40,18 @@ class HamerlyStep(PlainStep):
             self.order = neighbourly_order(centers)
         (block,) = tally.blocks
         weights = None if block.weights is None else block.weights / space.weight_unit
+        drifts = None
+        if self.before is not None:
+            drifts = np.linalg.norm((centers - self.before) * space.scale, axis=1)
+            self.before = None  # a copy of the centres less while rows are looked at
         n_changed, self.n_scanned = kernels.assign_bounded(
-            block.rows, weights, centers, self.before, self.order,
+            block.rows, weights, centers, drifts, self.order,
             space.scale, space.shift, space.step_inverse, space.origin, space.weight_step_inverse,
             tally.labels, self.upper, self.lower, self.radius, self.n_passes % 4 == 0,
             tally.sums, tally.weight_sums,
             block.n_threads,
         )  # fmt: skip
-        self.before = centers.copy()
+        self.before = centers
         self.n_passes += 1
         return int(n_changed)
 

@@ -236,11 +236,10 @@ class BisectingKMeans(CentroidClusterer):
         columns, space = lay_out(blocks)
         best: LloydRun | None = None
         for _ in range(self.n_init):
-            start = seed(self, blocks, space, 2, rng)
             recorder = Recorder(self.max_iter)
             run = lloyd(
+                seed(self, blocks, space, 2, rng),
                 choose_step(self.algorithm, Tally(blocks, space, 2), recorder),
-                start,
                 max_iter=self.max_iter,
                 tol=self.tol * float(columns.variance.mean()),
                 recorder=recorder,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -299,19 +299,16 @@ class KMeans(CentroidClusterer):
         check_enough_rows("KMeans", self.n_clusters, blocks.n_rows)
         columns, space = self._lay_out(blocks)
         tol = self.tol * float(columns.variance.mean())
+        del columns
         rng = check_random_state(self.random_state)
-        given = given_centers("KMeans", self.init, self.n_clusters, blocks)
         n_init = self._n_runs()
 
         best: LloydRun | None = None
         for restart in range(n_init):
-            start = given
-            if start is None:
-                start = seed(self, blocks, space, self.n_clusters, rng)
             recorder = Recorder(
                 self.max_iter, self._callback(), self.keep == "parameters", restart, n_init
             )
-            run = self._run(blocks, space, start, tol, recorder)
+            run = self._run(blocks, space, rng, tol, recorder)
             if best is None or run.objective < best.objective:
                 best, kept = run, recorder
             if recorder.stopped:
@@ -324,16 +321,35 @@ class KMeans(CentroidClusterer):
         return self._publish_run(best, kept, blocks, space)
 
     def _run(
-        self, blocks: Blocks, space: Space, start: Floats, tol: float, recorder: Recorder
+        self,
+        blocks: Blocks,
+        space: Space,
+        rng: np.random.RandomState,
+        tol: float,
+        recorder: Recorder,
     ) -> LloydRun:
         """One descent from one start."""
-        step = choose_step(self.algorithm, Tally(blocks, space, self.n_clusters), recorder)
         project = on_sphere if self.metric == "cosine" else None
-        if project is not None:
-            start = project(start)
         return lloyd(
-            step, start, max_iter=self.max_iter, tol=tol, recorder=recorder, project=project
+            self._start(blocks, space, rng, project),
+            choose_step(self.algorithm, Tally(blocks, space, self.n_clusters), recorder),
+            max_iter=self.max_iter,
+            tol=tol,
+            recorder=recorder,
+            project=project,
         )
+
+    def _start(
+        self,
+        blocks: Blocks,
+        space: Space,
+        rng: np.random.RandomState,
+        project: Callable[[Floats], Floats] | None,
+    ) -> Floats:
+        start = given_centers("KMeans", self.init, self.n_clusters, blocks)
+        if start is None:
+            start = seed(self, blocks, space, self.n_clusters, rng)
+        return start if project is None else project(start)
 
     def _n_runs(self) -> int:
         if not isinstance(self.init, str) and not callable(self.init):
@@ -351,13 +367,12 @@ class KMeans(CentroidClusterer):
 
     def _publish_run(self, run: LloydRun, recorder: Recorder, blocks: Blocks, space: Space) -> Self:
         """Round the centres to the type of X; labels and SSE are those of the rounded centres."""
-        centers = run.centers.astype(blocks.dtype)
-        exact = centers.astype(np.float64)
         step = run.step or PlainStep(Tally(blocks, space, self.n_clusters), recorder)
-        step.finish(exact)
+        run.centers = run.centers.astype(blocks.dtype).astype(np.float64)
+        step.finish(run.centers)
         tally = step.tally
-        inertia = sum_sq_dists(blocks, exact, space, tally.labels)
-        self._publish(centers, tally.labels, inertia)
+        inertia = sum_sq_dists(blocks, run.centers, space, tally.labels)
+        self._publish(run.centers.astype(blocks.dtype), tally.labels, inertia)
         self.n_iter_ = run.n_iter
         if not run.settled and run.n_iter == self.max_iter:
             recorder.event(

@@ -59,7 +59,7 @@ def micro_clusters(
     recorder = Recorder(_PASSES, None, False, 0, 1)
     tally = Tally(blocks, space, n_micro)
     step = choose_step("auto", tally, recorder)
-    run = lloyd(step, seeds, max_iter=_PASSES, tol=0.0, recorder=recorder)
+    run = lloyd(seeds, step, max_iter=_PASSES, tol=0.0, recorder=recorder)
     return tally.labels, tally.means(run.centers)
 
 
