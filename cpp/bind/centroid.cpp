@@ -66,7 +66,7 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
     std::optional<Column<const double>> drifts, std::optional<Column<const std::int32_t>> order,
     double scale, Column<const T> shift, Column<const double> step_inverse,
     Column<const double> origin, double weight_step_inverse, Column<std::int32_t> labels,
-    Column<float> upper, Table<float> lower, Column<float> radius, bool fresh_radius,
+    Column<PackedBound> upper, Table<PackedBound> lower, Column<float> radius, bool fresh_radius,
     Cube<std::int64_t> sums, Table<std::int64_t> weight_sums, int n_threads) {
     const Weighted<T> data = as_weighted(rows, weights);
     const std::int64_t n = data.rows.n_rows, d = data.rows.n_cols;

@@ -83,7 +83,8 @@ TEST(bounded_passes_match_naive_labels_and_sums) {
         std::iota(order.begin(), order.end(), 0);
         std::shuffle(order.begin(), order.end(), random);
         std::vector<std::int32_t> labels(x.n_rows, -1);
-        std::vector<float> upper(x.n_rows), lower(x.n_rows * n_groups, INFINITY), radius(k);
+        std::vector<PackedBound> upper(x.n_rows), lower(x.n_rows * n_groups, 0xffff);
+        std::vector<float> radius(k);
         Sums sums(grid, k, x.n_cols);
         auto centers = centers_for(x, k, kind, random);
         std::vector<double> drifts(k);
@@ -98,10 +99,10 @@ TEST(bounded_passes_match_naive_labels_and_sums) {
             CHECK(sums == naive_sums(x, nullptr, labels, grid, k));
             for (std::int64_t i = 0; i < x.n_rows; ++i) {
                 const NaiveNearest found = naive_nearest(x, i, centers);
-                CHECK(upper[i] >= std::sqrt(found.best) * space.scale);
+                CHECK(unpack_upper(upper[i]) >= std::sqrt(found.best) * space.scale);
                 float least = INFINITY;
                 for (std::int64_t g = 0; g < n_groups; ++g)
-                    least = std::min(least, lower[g * x.n_rows + i]);
+                    least = std::min(least, unpack_lower(lower[g * x.n_rows + i]));
                 CHECK(k == 1 || least <= std::sqrt(found.second) * space.scale);
             }
             // Some centres move a little, as in the late passes of a fit.
@@ -120,6 +121,43 @@ TEST(bounded_passes_match_naive_labels_and_sums) {
             }
         }
     });
+}
+
+TEST(packed_bounds_stay_bounds) {
+    constexpr int lanes = Simd<float>::lanes;
+    std::mt19937 random(5);
+    std::vector<float> values{0,
+                              -1,
+                              1e-30f,
+                              detail::packed_least,
+                              detail::packed_most,
+                              INFINITY,
+                              NAN,
+                              -INFINITY,
+                              -NAN,
+                              1e30f,
+                              1,
+                              4096,
+                              8190,
+                              8192};
+    std::normal_distribution<float> normal(0, 8);
+    while (values.size() < 4096) values.push_back(std::exp2(normal(random)));
+    for (std::size_t i = 0; i + lanes <= values.size(); i += lanes) {
+        PackedBound upper[lanes], lower[lanes];
+        store_upper(upper, load(values.data() + i));
+        store_lower(lower, load(values.data() + i));
+        for (int r = 0; r < lanes; ++r) {
+            const float v = values[i + r], up = unpack_upper(upper[r]),
+                        low = unpack_lower(lower[r]);
+            CHECK(upper[r] == pack_upper(v) && lower[r] == pack_lower(v));
+            CHECK(up == load_upper(upper)[r] && low == load_lower(lower)[r]);
+            CHECK(!(v <= longest) || up >= v);
+            CHECK(up > 0 && low >= 0 && (low <= v || low == 0));
+            if (v > 0.01f && v < 8000) CHECK(up < v * 1.0006f && low > v * 0.9992f);
+        }
+    }
+    CHECK(unpack_upper(pack_upper(NAN)) == longest && unpack_upper(pack_upper(-NAN)) == longest);
+    CHECK(unpack_lower(pack_lower(NAN)) == 0 && unpack_lower(pack_lower(-NAN)) == 0);
 }
 
 TEST(column_stats_match_two_naive_passes) {

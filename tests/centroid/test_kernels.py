@@ -127,8 +127,8 @@ class Bounded(Tally):
 
     def __post_init__(self) -> None:
         n_rows, n_centers = len(self.labels), self.weight_sums.shape[1]
-        self.upper = np.full(n_rows, np.nan, dtype=np.float32)
-        self.lower = np.full((self.n_groups, n_rows), np.inf, dtype=np.float32)
+        self.upper = np.full(n_rows, 9, dtype=np.uint16)
+        self.lower = np.full((self.n_groups, n_rows), 65535, dtype=np.uint16)
         self.n_passes = 0
         self.radius = np.zeros(n_centers, dtype=np.float32)
         self.order = np.random.default_rng(1).permutation(n_centers).astype(np.int32)
@@ -141,9 +141,11 @@ class Bounded(Tally):
     def bounded(
         self, kernels: Any, rows: Any, weights: Any, centers: Any, shift: Any, n_threads: int = 2
     ) -> tuple[int, int]:
-        drifts = None if self.before is None else np.linalg.norm(centers - self.before, axis=1)
+        drifts = None
+        if self.before is not None:
+            drifts = SCALE * np.linalg.norm(centers - self.before, axis=1)
         counts = kernels.assign_bounded(
-            rows, weights, centers, None if drifts is None else drifts * SCALE, self.order, SCALE, shift, *self.grid,
+            rows, weights, centers, drifts, self.order, SCALE, shift, *self.grid,
             self.labels, self.upper, self.lower, self.radius, self.n_passes % 3 == 0,
             self.sums, self.weight_sums, n_threads,
         )  # fmt: skip
@@ -154,12 +156,19 @@ class Bounded(Tally):
     def assert_bounds_hold(self, rows: Any, centers: Any) -> None:
         """No row is farther from its own centre, or nearer to another, than its bounds say."""
         dists = np.sqrt(twins.sq_dists(rows, centers)) * SCALE
-        ids = np.arange(len(rows))
-        assert (dists[ids, self.labels] <= self.upper).all()
+        own = dists[np.arange(len(rows)), self.labels]
+        assert ((own <= unpacked(self.upper)) | (self.upper == 65535)).all()
         # Radii may lag by what the factor on them pays for.
-        assert (self.upper <= self.radius[self.labels] * (1 + 1e-5)).all()
-        dists[ids, self.labels] = np.inf
-        assert (self.lower.min(axis=0) <= dists.min(axis=1)).all()
+        assert (own <= self.radius[self.labels] * (1 + 1e-5)).all()
+        dists[np.arange(len(rows)), self.labels] = np.inf
+        lower = self.lower.min(axis=0)
+        assert (np.where(lower > 0, unpacked(lower), 0) <= dists.min(axis=1)).all()
+
+
+def unpacked(codes: Any) -> Any:
+    """Twin: the numbers that 16-bit bounds stand for."""
+    exponent, mantissa = codes >> 11, codes & 2047
+    return 2.0 ** (exponent - 19.0) * (1 + mantissa / 2048)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

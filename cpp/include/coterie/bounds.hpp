@@ -7,7 +7,7 @@
 // - a cluster's lower bounds sink only by the drift of centres near enough to matter, those within
 //   twice the cluster's radius; all others are held off by their distance to the cluster's centre;
 // - a row that must be looked at again is compared with the panels of those near centres only.
-// Bounds are float, in the frame's units, and rounded outwards: a pruned label is proven.
+// Bounds are in the frame's units and rounded outwards: a pruned label is proven.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,15 @@
 
 #include "coterie/center_moves.hpp"
 #include "coterie/lloyd.hpp"
+#include "coterie/packed_bounds.hpp"
 
 namespace coterie {
 
 // What a pruned fit remembers between passes.
 struct Bounds {
-    float* upper;   // a row
-    float* lower;   // a group and row
-    float* radius;  // a cluster
+    PackedBound* upper;  // a row
+    PackedBound* lower;  // a group and row
+    float* radius;       // a cluster
 };
 
 // An upper bound on the distance of a row to a centre, both in the frame.
@@ -142,9 +143,11 @@ private:
                      [&](std::int64_t i, const Sighting& seen) { settle(i, seen); });
     }
 
-    float& lower_of(std::int64_t i, std::int64_t g) const {
-        return bounds_.lower[g * data_.rows.n_rows + i];
+    PackedBound* lower_at(std::int64_t i, std::int64_t g) const {
+        return bounds_.lower + g * data_.rows.n_rows + i;
     }
+    float lower_of(std::int64_t i, std::int64_t g) const { return unpack_lower(*lower_at(i, g)); }
+    float upper_of(std::int64_t i) const { return unpack_upper(bounds_.upper[i]); }
 
     // Let the bounds follow the centres; the rows whose label they no longer prove go to rows_.
     std::int64_t keep_unproven(std::int64_t begin, std::int64_t end) {
@@ -156,11 +159,11 @@ private:
                 rows_[n++] = i + std::countr_zero(rest);
             for (unsigned rest = fresh_radius_ ? proven : 0; rest; rest &= rest - 1) {
                 const std::int64_t row = i + std::countr_zero(rest);
-                note(labels_[row], bounds_.upper[row]);
+                note(labels_[row], upper_of(row));
             }
         }
         for (; i < end; ++i) {  // fewer than a vector: all are looked at
-            for (std::int64_t g = 0; g < centers_.n_groups; ++g) lower_of(i, g) = -detail::longest;
+            for (std::int64_t g = 0; g < centers_.n_groups; ++g) *lower_at(i, g) = pack_lower(0);
             rows_[n++] = i;
         }
         return n;
@@ -176,9 +179,9 @@ private:
         for (int r = 0; r < 4; ++r) own[r] = detail::load_pieces<float>(shifts + r, 0);
         detail::transpose_lanes(own);
         const Vec<float> up = broadcast(1 + 2e-7f), hair = broadcast(2e-7f);
-        const Vec<float> upper = (load(bounds_.upper + i) + own[0]) * up;
+        const Vec<float> upper = (load_upper(bounds_.upper + i) + own[0]) * up;
         const Vec<float> far = own[1] - upper;
-        store(bounds_.upper + i, upper);
+        store_upper(bounds_.upper + i, upper);
         Vec<float> least = far, drift = own[3];
         for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
             if (g > 0) {
@@ -186,10 +189,9 @@ private:
                 std::memcpy(&c, labels_ + i, sizeof c);
                 drift = gather(moves_->other_drift.data() + g * centers_.n_centers, c);
             }
-            float* at = bounds_.lower + g * data_.rows.n_rows + i;
-            Vec<float> lower = vec_min(load(at) - drift, far);
+            Vec<float> lower = vec_min(load_lower(lower_at(i, g)) - drift, far);
             lower -= vec_max(lower, -lower) * hair;
-            store(at, lower);
+            store_lower(lower_at(i, g), lower);
             least = vec_min(least, lower);
         }
         return lane_bits(upper < vec_max(least, own[2]));
@@ -204,7 +206,7 @@ private:
             prefetch(data_.rows.row(rows_[std::min(s + 12, n_loose - 1)]));
             const In* x = reader_.read(i);
             const float upper = own_distance_->upper(x, c);
-            bounds_.upper[i] = upper;
+            bounds_.upper[i] = pack_upper(upper);
             float least = lower_of(i, 0);
             for (std::int64_t g = 1; g < centers_.n_groups; ++g)
                 least = std::min(least, lower_of(i, g));
@@ -247,23 +249,21 @@ private:
     // Whether group g holds some row's own centre, or one that may be nearer.
     bool needs_group(std::int64_t g, const std::int64_t* ids, int count) const {
         for (int r = 0; r < count; ++r)
-            if (moves_->group_of[labels_[ids[r]]] == g ||
-                !(bounds_.upper[ids[r]] < lower_of(ids[r], g)))
+            if (moves_->group_of[labels_[ids[r]]] == g || !(upper_of(ids[r]) < lower_of(ids[r], g)))
                 return true;
         return false;
     }
 
     void settle(std::int64_t i, const Sighting& seen) {
         const std::int32_t before = labels_[i];
-        const float far =
-            moves_ ? moves_->shifts[before].outside - bounds_.upper[i] : detail::longest;
+        const float far = moves_ ? moves_->shifts[before].outside - upper_of(i) : longest;
         for (std::int64_t g = 0; g < centers_.n_groups; ++g) {
             if (seen.lane < 0)
-                lower_of(i, g) = seen.lower;
+                *lower_at(i, g) = pack_lower(seen.lower);
             else if (finder_.looked_at(g))
-                lower_of(i, g) = std::min(finder_.group_lower(g, seen), far);
+                *lower_at(i, g) = pack_lower(std::min(finder_.group_lower(g, seen), far));
         }
-        bounds_.upper[i] = seen.upper;
+        bounds_.upper[i] = pack_upper(seen.upper);
         note(seen.label, seen.upper);
         if (seen.label == before) return;
         mover.move(i, before, seen.label);
@@ -295,10 +295,11 @@ double expected_work(const std::vector<std::int64_t>& row_ids, std::int64_t n_ro
     std::int64_t n_panels = 0;
     for (const std::int64_t i : row_ids) {
         const std::int32_t c = labels[i];
-        const float upper = bounds.upper[i] + moves.shifts[c].own_drift;
+        const float upper = unpack_upper(bounds.upper[i]) + moves.shifts[c].own_drift;
         if (upper < moves.shifts[c].half_gap) continue;
         for (std::int64_t g = 0; g < centers.n_groups; ++g) {
-            if (upper < bounds.lower[g * n_rows + i] - moves.other_drift[g * k + c]) continue;
+            if (upper < unpack_lower(bounds.lower[g * n_rows + i]) - moves.other_drift[g * k + c])
+                continue;
             const std::uint64_t* near = moves.near_panels.data() + c * moves.n_words;
             const PanelRange range = centers.group(g);
             for (std::int64_t p = range.begin; p < range.end; ++p)
@@ -348,7 +349,7 @@ BoundedCounts assign_bounded(Weighted<In> data, Centers<In>& centers, const doub
     std::optional<OwnDistance<In>> own_distance;
     if (moves) own_distance.emplace(centers);
     consider_coarse(centers, data.rows);
-    const Chunks chunks(data.rows.n_rows, centers.n_centers * centers.n_cols / 2);
+    const Chunks chunks(data.rows.n_rows, centers.n_centers * centers.n_cols / 4);
     PerThread<BoundedWork<In>> works(crew.n_at_work(chunks.count()), data, centers, moves,
                                      own_distance ? &*own_distance : nullptr, labels, bounds,
                                      fresh_radius, out, chunks.size);

@@ -130,7 +130,7 @@ private:
         const auto k = static_cast<std::int64_t>(shifts.size());
         const float near = 2.0001f * (radius + shifts[c].own_drift);
         std::uint64_t* panels = near_panels.data() + c * n_words;
-        float far = detail::longest, gap = far;
+        float far = longest, gap = far;
         for (std::int64_t g = 0; g < n_groups_; ++g) other_drift[g * k + c] = 0;
         for (std::int64_t j = 0; j < k; ++j) {
             if (j == c) continue;
@@ -138,7 +138,7 @@ private:
             // Written so that an infinite radius makes every centre near.
             if (!(dists[j] > near)) {
                 float& drift = other_drift[group_of[j] * k + c];
-                drift = std::min(detail::longest, std::max(drift, shifts[j].own_drift));
+                drift = std::min(longest, std::max(drift, shifts[j].own_drift));
                 panels[panel_of_[j] / 64] |= std::uint64_t{1} << (panel_of_[j] % 64);
             } else {
                 far = std::min(far, dists[j]);

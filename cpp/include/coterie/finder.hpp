@@ -13,6 +13,7 @@
 #include "coterie/coarse.hpp"
 #include "coterie/direct.hpp"
 #include "coterie/nearest.hpp"
+#include "coterie/packed_bounds.hpp"
 
 namespace coterie {
 
@@ -25,9 +26,6 @@ struct Sighting {
 };
 
 namespace detail {
-
-// Lower bounds stop here, so that what is subtracted from them never meets an infinity.
-inline constexpr float longest = std::numeric_limits<float>::max() / 8;
 
 // Distances from squared ones that may be off by `error`, rounded outwards.
 template <class Real>

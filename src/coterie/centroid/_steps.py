@@ -11,14 +11,14 @@ from coterie.centroid._lloyd import PlainStep, Tally
 
 Floats = npt.NDArray[np.float64]
 
-#: A bound that says nothing; finite, so that sums of bounds stay numbers.
-_LONGEST = np.finfo(np.float32).max / 8
+#: Bounds are 16-bit codes that grow with the distance; see cpp/include/coterie/packed_bounds.hpp.
+_NOTHING, _EVERYTHING = 0, np.iinfo(np.uint16).max
 
 
 class HamerlyStep(PlainStep):
     """Assignment that proves most labels unchanged by two bounds a row.
 
-    Memory: 8 bytes a row beside the tally. Needs dense rows in memory.
+    Memory: 4 bytes a row beside the tally. Needs dense rows in memory.
     """
 
     n_groups = 1
@@ -26,8 +26,8 @@ class HamerlyStep(PlainStep):
     def __init__(self, tally: Tally, recorder: Recorder) -> None:
         super().__init__(tally, recorder)
         n_rows, n_clusters = tally.blocks.n_rows, tally.sums.shape[1]
-        self.upper = np.empty(n_rows, dtype=np.float32)
-        self.lower = np.full((self.n_groups, n_rows), _LONGEST, dtype=np.float32)
+        self.upper = np.empty(n_rows, dtype=np.uint16)
+        self.lower = np.full((self.n_groups, n_rows), _EVERYTHING, dtype=np.uint16)
         self.radius = np.zeros(n_clusters, dtype=np.float32)
         self.before: Floats | None = None
         self.n_passes = 0
@@ -57,15 +57,14 @@ class HamerlyStep(PlainStep):
 
     def forget(self, rows: npt.NDArray[np.int64]) -> None:
         """These rows were moved by hand: their bounds are void."""
-        self.upper[rows] = np.finfo(np.float32).max / 4  # finite: inf - inf would be no bound
-        self.lower[:, rows] = -_LONGEST
+        self.upper[rows], self.lower[:, rows] = _EVERYTHING, _NOTHING
         self.radius[self.tally.labels[rows]] = np.inf
 
 
 class YinyangStep(HamerlyStep):
     """Assignment with a lower bound for each of eight groups of centres.
 
-    Memory: 36 bytes a row beside the tally. Pays off where there are many centres and little
+    Memory: 18 bytes a row beside the tally. Pays off where there are many centres and little
     structure, so that some centre somewhere is always on the move.
     """
 

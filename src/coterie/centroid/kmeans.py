@@ -160,7 +160,7 @@ class KMeans(CentroidClusterer):
 
     Drop-in for `sklearn.cluster.KMeans`: same parameters, attributes, label numbering and dtypes.
 
-    Time O(n k d) an iteration at most. Memory beyond X: 4 bytes a row for the labels, 8 more for
+    Time O(n k d) an iteration at most. Memory beyond X: 4 bytes a row for the labels, 4 more for
     the bounds of the pruned algorithms; X is never copied (cosine: once).
 
     Parameters

@@ -67,7 +67,7 @@ def by_kmeans(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> 
     recorder = Recorder(300)
     step = choose_step("auto", Tally(blocks, space, n_components), recorder)
     tol = 1e-4 * float(columns.variance.mean())
-    run = lloyd(step, seeds, max_iter=300, tol=tol, recorder=recorder)
+    run = lloyd(seeds, step, max_iter=300, tol=tol, recorder=recorder)
     step.finish(run.centers)
     return one_hot(step.tally.labels, n_components)
 
