@@ -318,14 +318,15 @@ private:
         if constexpr (std::is_same_v<In, float>) {
             constexpr int lanes = Simd<float>::lanes;
             fast_.clear();
+            Vec<float> x[2][n_cols];
             for (int half = 0; half < 2; ++half) {
-                Vec<float> x[n_cols], sq_norm = {};
-                detail::load_narrow<n_cols>(rows_.row(first + half * lanes), centers_.frame, x);
-                for (int t = 0; t < n_cols; ++t) sq_norm += x[t] * x[t];
+                detail::load_narrow<n_cols>(rows_.row(first + half * lanes), centers_.frame,
+                                            x[half]);
+                Vec<float> sq_norm = {};
+                for (int t = 0; t < n_cols; ++t) sq_norm += x[half][t] * x[half][t];
                 store(sq_norms_ + half * lanes, sq_norm);
-                detail::scan_narrow<float, n_cols>(x, half, centers_.fast,
-                                                   {0, centers_.fast.n_panels()}, nullptr, fast_);
             }
+            detail::scan_narrow(x, centers_.fast, {0, centers_.fast.n_panels()}, nullptr, fast_);
             weigh_up(width, nullptr);
         }
     }

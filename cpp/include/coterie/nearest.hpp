@@ -127,6 +127,44 @@ struct Nearest {
 
 namespace detail {
 
+// The two nearest so far of some vectors of rows, in registers.
+template <class Real, int n_vecs>
+class RunningNearest {
+public:
+    RunningNearest(Nearest<Real>& nearest, int first_vec)
+        : best_(nearest.best + first_vec * lanes),
+          second_(nearest.second + first_vec * lanes),
+          label_(reinterpret_cast<Real*>(nearest.label) + first_vec * lanes) {
+        for (int v = 0; v < n_vecs; ++v) {
+            best[v] = load(best_ + v * lanes);
+            second[v] = load(second_ + v * lanes);
+            label[v] = load(label_ + v * lanes);
+        }
+    }
+
+    __attribute__((always_inline)) void see(const Vec<Real> (&value)[n_vecs], Real id) {
+#pragma GCC unroll 2
+        for (int v = 0; v < n_vecs; ++v) {
+            second[v] = vec_min(second[v], vec_max(best[v], value[v]));
+            label[v] = value[v] < best[v] ? broadcast(id) : label[v];
+            best[v] = vec_min(best[v], value[v]);
+        }
+    }
+
+    void keep() const {
+        for (int v = 0; v < n_vecs; ++v) {
+            store(best_ + v * lanes, best[v]);
+            store(second_ + v * lanes, second[v]);
+            store(label_ + v * lanes, label[v]);
+        }
+    }
+
+private:
+    static constexpr int lanes = Simd<Real>::lanes;
+    Vec<Real> best[n_vecs], second[n_vecs], label[n_vecs];
+    Real *best_, *second_, *label_;
+};
+
 template <class Real, int size, int fixed_cols>
 __attribute__((always_inline)) inline void scan_panel(const Real* tile, const Real* panel,
                                                       std::int64_t n_cols, Nearest<Real>& nearest) {
@@ -148,19 +186,10 @@ __attribute__((always_inline)) inline void scan_panel(const Real* tile, const Re
         coefs += size;
     }
     for (int half = 0; half < 2; ++half) {
-        Vec<Real> best = load(nearest.best + half * lanes);
-        Vec<Real> second = load(nearest.second + half * lanes);
-        auto label = load(reinterpret_cast<const Real*>(nearest.label) + half * lanes);
+        RunningNearest<Real, 1> running(nearest, half);
 #pragma GCC unroll 12
-        for (int p = 0; p < size; ++p) {
-            const Vec<Real> value = acc[p][half];
-            second = vec_min(second, vec_max(best, value));
-            label = value < best ? broadcast(panel[size + p]) : label;
-            best = vec_min(best, value);
-        }
-        store(nearest.best + half * lanes, best);
-        store(nearest.second + half * lanes, second);
-        store(reinterpret_cast<Real*>(nearest.label) + half * lanes, label);
+        for (int p = 0; p < size; ++p) running.see({acc[p][half]}, panel[size + p]);
+        running.keep();
     }
 }
 
@@ -177,43 +206,40 @@ __attribute__((always_inline)) inline void scan_panel_of(int n, const Real* tile
     scan_panel<Real, size, fixed_cols>(tile, panel, n_cols, nearest);
 }
 
-// Rows of very few columns stay in registers while all centres go by; so do their two nearest.
+// Rows of very few columns: a tile of them stays in registers while all centres go by, and so do
+// their two nearest.
 template <class Real, int n_cols>
-__attribute__((always_inline)) inline void scan_narrow(const Vec<Real>* x, int half,
+__attribute__((always_inline)) inline void scan_narrow(const Vec<Real> (&x)[2][n_cols],
                                                        const Panels<Real>& panels, PanelRange range,
                                                        const std::uint64_t* wanted,
                                                        Nearest<Real>& nearest) {
-    constexpr int lanes = Simd<Real>::lanes;
-    Vec<Real> best = load(nearest.best + half * lanes);
-    Vec<Real> second = load(nearest.second + half * lanes);
-    auto label = load(reinterpret_cast<const Real*>(nearest.label) + half * lanes);
+    RunningNearest<Real, 2> running(nearest, 0);
     for (std::int64_t i = range.begin; i < range.end; ++i) {
         if (wanted && !(wanted[i / 64] >> (i % 64) & 1)) continue;
         const int size = panels.size(i);
         const Real* panel = panels.panel(i);
         for (int p = 0; p < size; ++p) {
-            Vec<Real> value = broadcast(panel[p]);
+            Vec<Real> value[] = {broadcast(panel[p]), broadcast(panel[p])};
 #pragma GCC unroll 4
-            for (int t = 0; t < n_cols; ++t)
-                value = multiply_add(value, broadcast(panel[(2 + t) * size + p]), x[t]);
-            second = vec_min(second, vec_max(best, value));
-            label = value < best ? broadcast(panel[size + p]) : label;
-            best = vec_min(best, value);
+            for (int t = 0; t < n_cols; ++t) {
+                const Vec<Real> c = broadcast(panel[(2 + t) * size + p]);
+                value[0] = multiply_add(value[0], c, x[0][t]);
+                value[1] = multiply_add(value[1], c, x[1][t]);
+            }
+            running.see(value, panel[size + p]);
         }
     }
-    store(nearest.best + half * lanes, best);
-    store(nearest.second + half * lanes, second);
-    store(reinterpret_cast<Real*>(nearest.label) + half * lanes, label);
+    running.keep();
 }
 
 template <class Real, int n_cols>
 void scan_narrow(const Real* tile, const Panels<Real>& panels, PanelRange range,
                  const std::uint64_t* wanted, Nearest<Real>& nearest) {
-    for (int half = 0; half < 2; ++half) {
-        Vec<Real> x[n_cols];
-        for (int t = 0; t < n_cols; ++t) x[t] = load(tile + (2 * t + half) * Simd<Real>::lanes);
-        scan_narrow<Real, n_cols>(x, half, panels, range, wanted, nearest);
-    }
+    Vec<Real> x[2][n_cols];
+    for (int t = 0; t < n_cols; ++t)
+        for (int half = 0; half < 2; ++half)
+            x[half][t] = load(tile + (2 * t + half) * Simd<Real>::lanes);
+    scan_narrow(x, panels, range, wanted, nearest);
 }
 
 template <class Real, int fixed_cols>

@@ -47,18 +47,17 @@ class Tally:
         means[empty] = centers[empty]
         return means
 
-    def objective(self, centers: Floats) -> float:
+    def objective(self, centers: Floats, means: Floats) -> float:
         """Sum of squared errors of the rows against `centers`, under the current labels.
 
-        From the sums alone, sum w|x|^2 - 2 sum c.s + sum W|c|^2, unless that cancels.
+        From the means alone, sum w|x|^2 + sum W c.(c - 2 mean), unless that cancels.
         """
         space = self.space
         if not space.wild:
             unit = space.weight_unit
             origin = space.origin / space.step_inverse
             at = centers - origin
-            terms = self.means(centers)  # and in place to at * (at - 2 * means)
-            terms -= origin
+            terms = means - origin  # and in place to at * (at - 2 * means)
             terms *= -2
             terms += at
             terms *= at
@@ -166,13 +165,14 @@ def lloyd(
     for n_iter in range(1, max_iter + 1):
         n_changed = step.assign(centers)
         n_scanned = step.n_scanned
-        after_assign = tally.objective(centers)
-        relocate_empty(step, centers, recorder, n_iter)
-        moved = tally.means(centers)
-        if project is not None:
-            moved = project(moved)
+        means = tally.means(centers)
+        after_assign = tally.objective(centers, means)
+        if relocate_empty(step, centers, recorder, n_iter):
+            means = tally.means(centers)
+        moved = means if project is None else project(means)
         moved.flags.writeable = False  # the step remembers them, a callback may see them
-        after_update = tally.objective(moved)
+        after_update = tally.objective(moved, means)
+        del means  # a copy of the centres less, if they were projected
         if get_options()["check_invariants"]:
             _check_descent(tally, before, after_assign, after_update, n_iter, project is None)
         before = after_update
@@ -193,12 +193,12 @@ def lloyd(
     return LloydRun(centers, n_iter, settled, before, step)
 
 
-def relocate_empty(step: PlainStep, centers: Floats, recorder: Recorder, n_iter: int) -> None:
-    """Give each empty cluster one of the rows farthest from their centres."""
+def relocate_empty(step: PlainStep, centers: Floats, recorder: Recorder, n_iter: int) -> bool:
+    """Give each empty cluster one of the rows farthest from their centres; whether any was."""
     tally = step.tally
     empty = np.flatnonzero(tally.empty)
     if empty.size == 0:
-        return
+        return False
     farthest = farthest_rows(tally.blocks, centers, tally.space, tally.labels, empty.size)
     moved = []
     for cluster, row in zip(empty, farthest, strict=False):
@@ -213,6 +213,7 @@ def relocate_empty(step: PlainStep, centers: Floats, recorder: Recorder, n_iter:
             iteration=n_iter,
         )
     step.forget(np.asarray(moved, dtype=np.int64))
+    return True
 
 
 def _check_descent(
