@@ -167,8 +167,8 @@ class Bounded(Tally):
 
 def unpacked(codes: Any) -> Any:
     """Twin: the numbers that 16-bit bounds stand for."""
-    exponent, mantissa = codes >> 11, codes & 2047
-    return 2.0 ** (exponent - 19.0) * (1 + mantissa / 2048)
+    exponent, mantissa = codes >> 10, codes & 1023
+    return 2.0 ** (exponent - 50.0) * (1 + mantissa / 1024)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

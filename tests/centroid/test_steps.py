@@ -265,3 +265,14 @@ def test_a_step_is_chosen_by_name() -> None:
     assert chosen("hamerly") is HamerlyStep
     assert chosen("yinyang") is YinyangStep
     assert issubclass(chosen("elkan"), HamerlyStep)
+
+
+@pytest.mark.parametrize("algorithm", ["hamerly", "yinyang"])
+@pytest.mark.parametrize("far", [1.0, 1e6, 1e12])
+def test_bounds_prove_labels_also_beside_a_row_far_out(algorithm: str, far: float) -> None:
+    """Distances within the clusters are then tiny in the units the bounds are kept in."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 4)) + 3 * rng.standard_normal((10, 4)).repeat(300, axis=0)
+    X[7] *= far
+    model = KMeans(10, init=X[[7, *range(1, 10)]], algorithm=algorithm, tol=0).fit(X)
+    assert max(entry["n_scanned"] for entry in model.history_[-10:]) < 0.2 * len(X)

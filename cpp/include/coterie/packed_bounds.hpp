@@ -1,9 +1,9 @@
 // Bounds on distances in 16 bits: what a pruned pass remembers of a row.
 //
-// Five bits of exponent and eleven of mantissa are the upper bits of a float, counted from 2^-19
-// (in the frame's units, where rows are about as long as one). An upper bound is rounded up to one
-// of these numbers and a lower bound down, so both stay bounds: by 2^-12 of a distance on average,
-// which proves hardly a label less than floats would at half their memory.
+// Six bits of exponent and ten of mantissa are the upper bits of a float, counted from 2^-50 (in
+// the frame's units, where the longest row is about as long as one). An upper bound is rounded up
+// to one of these numbers and a lower bound down, so both stay bounds: by about 2^-11 of a
+// distance, which proves hardly a label less than floats would at twice the memory.
 #pragma once
 
 #include <bit>
@@ -22,8 +22,8 @@ inline constexpr float longest = std::numeric_limits<float>::max() / 8;
 
 namespace detail {
 
-inline constexpr int packed_shift = 23 - 11;
-inline constexpr std::int32_t packed_base = (127 - 19) << 23;  // the bits of 2^-19
+inline constexpr int packed_shift = 23 - 10;
+inline constexpr std::int32_t packed_base = (127 - 50) << 23;  // the bits of 2^-50
 inline constexpr std::int32_t packed_top = 0xffff;
 inline constexpr float packed_least = std::bit_cast<float>(packed_base);
 inline constexpr float packed_most =
@@ -31,7 +31,7 @@ inline constexpr float packed_most =
 
 typedef PackedBound PackedVec __attribute__((vector_size(vector_bytes / 2)));
 
-// For numbers and vectors of them alike: not a number becomes `otherwise`.
+// Not a number becomes `otherwise`, as with vec_min and vec_max.
 inline float at_most(float v, float otherwise) { return v < otherwise ? v : otherwise; }
 inline float at_least(float v, float otherwise) { return v > otherwise ? v : otherwise; }
 
@@ -55,7 +55,7 @@ inline float unpack_upper(PackedBound code) {
     return code == packed_top ? longest
                               : std::bit_cast<float>((code << packed_shift) + packed_base);
 }
-// Less 2^-19, so that the least code is zero.
+// Less 2^-50, so that the least code is zero.
 inline float unpack_lower(PackedBound code) {
     using namespace detail;
     return std::bit_cast<float>((code << packed_shift) + packed_base) - packed_least;
