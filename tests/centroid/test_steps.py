@@ -276,3 +276,10 @@ def test_bounds_prove_labels_also_beside_a_row_far_out(algorithm: str, far: floa
     X[7] *= far
     model = KMeans(10, init=X[[7, *range(1, 10)]], algorithm=algorithm, tol=0).fit(X)
     assert max(entry["n_scanned"] for entry in model.history_[-10:]) < 0.2 * len(X)
+
+
+@pytest.mark.parametrize(("step_type", "n_bytes"), [(HamerlyStep, 4), (YinyangStep, 18)])
+def test_bounds_take_few_bytes_a_row(step_type: type[HamerlyStep], n_bytes: int) -> None:
+    blocks = as_blocks(blobs(100, 2, 3))
+    step = step_type(Tally(blocks, lay_out(blocks)[1], 3), Recorder(1))
+    assert step.upper.nbytes + step.lower.nbytes == n_bytes * 100
