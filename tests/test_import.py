@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
+
+import coterie
 
 # What only data/, plots/, report/ and cli/ may need, and only when used.
 HEAVY = ("dask", "distributed", "matplotlib", "plotly", "jinja2", "pandas", "polars", "pyarrow",
@@ -52,3 +56,16 @@ def test_everything_public_is_there_once_asked_for() -> None:
         "print(early, missing, coterie.KMeans is coterie.centroid.KMeans, hasattr(coterie, 'no'))"
     )
     assert _run(code).strip() == "[] [] True False"
+
+
+def test_late_imports_are_told_to_type_checkers_too() -> None:
+    """Each name is listed three times in `__init__`: for checkers, for Python, and as public."""
+    told: dict[str, set[str]] = {}
+    for block in ast.parse(Path(coterie.__file__).read_text()).body:
+        if isinstance(block, ast.If):
+            for node in ast.walk(block):
+                if isinstance(node, ast.ImportFrom):
+                    home = str(node.module).split(".")[1]
+                    told.setdefault(home, set()).update(alias.name for alias in node.names)
+    assert told == {home: set(names) for home, names in coterie._HOMES.items() if names}
+    assert set().union(*told.values()) <= set(coterie.__all__)

@@ -58,7 +58,7 @@ class Event(TypedDict):
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is given once an iteration."""
+    """What a callback is given once an iteration; `parameters` are there to read, not to change."""
 
     iteration: int
     max_iter: int

@@ -258,6 +258,19 @@ def test_history_has_one_entry_an_iteration_in_one_schema(algorithm: str) -> Non
     )
 
 
+def test_a_callback_cannot_change_the_centres() -> None:
+    """Bounds remember where they were."""
+
+    def meddle(progress: Progress) -> None:
+        with pytest.raises(ValueError, match="read-only"):
+            progress.parameters[0] = 0
+
+    X = blobs(100, 3, 5)
+    plain = KMeans(5, init=X[:5], algorithm="hamerly").fit(X)
+    watched = KMeans(5, init=X[:5], algorithm="hamerly", callback=meddle).fit(X)
+    np.testing.assert_array_equal(watched.labels_, plain.labels_)
+
+
 def test_parameters_are_kept_only_when_asked_for() -> None:
     X = blobs()
     assert "parameters" not in KMeans(5, init=X[:5]).fit(X).history_[0]
