@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import coterie
+import toys
 from coterie._kernels import available_isas
 
 settings.register_profile(
@@ -33,3 +34,11 @@ def _options_put_back() -> Iterator[None]:
 def isa_kernels(request: pytest.FixtureRequest) -> Any:
     """The kernels, in each build this machine can run."""
     return importlib.import_module(f"coterie._kernels._kernels_{request.param}")
+
+
+@pytest.fixture
+def public_toys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The toys as if they were coterie's."""
+    for cls in (toys.Toy, toys.Strict, toys.Hidden, toys.Estimated):
+        monkeypatch.setattr(coterie, cls.__name__, cls, raising=False)
+    monkeypatch.setattr(coterie, "__all__", [*coterie.__all__, "Toy", "Strict", "Estimated"])
