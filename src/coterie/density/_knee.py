@@ -1,8 +1,9 @@
-"""The choice of eps and min_samples by the curve of k-distances.
+"""The choice of eps and min_samples by k-distances, and by the level at which clusters last.
 
 A row's k-distance is the distance to its k-th neighbour, and at eps it is core exactly when its
 (min_samples - 1)-distance is at most eps. Sorted, the k-distances of clustered rows form a flat
-curve that turns up where noise begins: at its knee (Ester, Kriegel, Sander & Xu 1996).
+curve that turns up where noise begins: at its knee (Ester, Kriegel, Sander & Xu 1996). The knee
+tells rows from noise, not clusters from each other: that is what the level of `_level.py` is for.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.neighbors import kth_distances
+from coterie.density._condense import condense, single_linkage
+from coterie.density._level import Level, is_chance, lasting_level, least_size
+from coterie.neighbors import kth_distances, spanning_tree
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,10 +48,12 @@ class KDistances:
 class EpsSuggestion:
     """An eps, and what it was read from.
 
-    `curve` holds the sorted (min_samples - 1)-distances, `knee` the place of eps on it, or None
-    where the curve has no knee. `strength` is how far the curve bends away from its chord, the
-    straight line between its ends, with both axes scaled to [0, 1]: 0 for a straight line, 1 for a
-    right angle. `reason` says it in a sentence.
+    `curve` holds the sorted (min_samples - 1)-distances, `knee` the place of its knee, or None
+    where it has none. `strength` is how far the curve bends away from its chord, the straight line
+    between its ends, with both axes scaled to [0, 1]: 0 for a straight line, 1 for a right angle.
+    `level` is the range of eps in which the longest lasting clusters are apart, with their
+    `persistence`, or None where they last no longer than those of uniform rows. eps is the
+    distance at the knee, moved into the level. `reason` says it in a sentence.
     """
 
     eps: float
@@ -56,12 +61,18 @@ class EpsSuggestion:
     curve: Floats
     knee: int | None
     strength: float
+    level: Level | None
     reason: str
 
     @property
     def has_knee(self) -> bool:
         """Whether dense and sparse rows can be told apart by the curve."""
         return self.knee is not None
+
+    @property
+    def has_level(self) -> bool:
+        """Whether there are clusters that last longer than by chance."""
+        return self.level is not None
 
 
 def k_distances(
@@ -103,14 +114,19 @@ def suggest_eps(
     n_threads: int | None = None,
     **metric_params: Any,
 ) -> EpsSuggestion:
-    """An eps for DBSCAN, read from the curve of sorted k-distances.
+    """An eps for DBSCAN, from the knee of the k-distances and the level at which clusters last.
 
-    The knee is the point of the curve farthest from its chord. It is taken when it is strong, or
-    when the rows of the curve's upper end are clearly sparser than the others; else there is no
-    knee, as on uniform noise, where no eps tells dense rows from sparse ones. The eps given then
-    makes 99 of 100 rows core, which is right for clusters without noise between them.
+    The knee is the point of the curve of sorted k-distances farthest from its chord. It is taken
+    when it is strong, or when the rows of the curve's upper end are clearly sparser than the
+    others; else there is no knee, as on uniform noise, where no eps tells dense rows from sparse
+    ones, and the eps at which 99 of 100 rows are core stands in for it.
 
-    Rows with `min_samples` copies are core at any eps and are left out of the search.
+    The level is the range of eps at which the clusters of all eps that last longest are alive. If
+    they last longer than those of uniform rows do, eps is moved into that range, by as little as
+    possible: below it clusters fall to pieces, above it they run together.
+
+    Rows with `min_samples` copies are core at any eps and are left out of the search for a knee.
+    Memory and time are those of `coterie.spanning_tree`.
 
     Parameters
     ----------
@@ -123,7 +139,8 @@ def suggest_eps(
     Returns
     -------
     EpsSuggestion
-        With `eps`, `min_samples`, `curve`, `knee`, `strength`, `has_knee` and `reason`.
+        With `eps`, `min_samples`, `curve`, `knee`, `strength`, `level`, `has_knee`, `has_level`
+        and `reason`.
     """
     who = "suggest_eps"
     if min_samples is None:
@@ -158,50 +175,101 @@ def suggest_min_samples(
     start = (4 if n_rows < 100 else 5) if n_cols <= 2 else 2 * n_cols
     start += max(0, int(np.log2(max(n_rows, 1) / MANY_ROWS)))
     most = min(n_rows, max(4, n_rows // 4))
-    found = read_eps(who, X, min(start, most), metric, n_threads, metric_params)
-    noise = 0.0 if found.knee is None else 1 - (found.knee + 1) / n_rows
+    k = _whole(who, "min_samples", min(start, most), 2) - 1
+    kth, mean = _distances(who, X, k, metric, n_threads, metric_params)
+    found = find_knee(who, kth, mean, k)
+    noise = 1 - (found.place + 1) / n_rows if found.is_one else 0.0
     return min(int(start * (1 + noise)), most)
 
 
 def read_eps(
     who: str,
     X: Any,
-    min_samples: int,
+    min_samples: Any,
     metric: Any,
     n_threads: int | None,
     metric_params: dict[str, Any],
 ) -> EpsSuggestion:
     """`suggest_eps` on behalf of `who`."""
-    if min_samples < 2:
+    if _whole(who, "min_samples", min_samples, 1) < 2:
         raise ValueError(
             f"{who}: min_samples={min_samples} makes every row core at any eps, so no distance "
             "tells an eps; use min_samples of at least 2."
         )
     kth, mean = _distances(who, X, min_samples - 1, metric, n_threads, metric_params)
-    n_dims = _dimension(kth, mean, min_samples - 1)
-    kth.sort()
-    n_copies = int(np.searchsorted(kth, 0.0, side="right"))
-    telling = kth[n_copies : np.searchsorted(kth, np.inf)]  # neither copies nor out of reach
+    knee = find_knee(who, kth, mean, min_samples - 1)
+    level = None
+    if np.isfinite(kth).all():
+        tree = spanning_tree(X, kth, metric=metric, n_threads=n_threads, **metric_params)
+        level = lasting_level(condense(single_linkage(tree), least_size(min_samples, kth.size)))
+    if level is not None and is_chance(level, kth.size, knee.n_dims):
+        level = None
+    eps = knee.eps if level is None else min(max(knee.eps, level.low), level.high)
+    return EpsSuggestion(
+        eps,
+        int(min_samples),
+        np.sort(kth),
+        knee.place if knee.is_one else None,
+        knee.strength,
+        level,
+        _reason(knee, level, eps),
+    )
+
+
+@dataclass(frozen=True)
+class Knee:
+    """A place on the curve of k-distances, the eps there, and whether it is a knee.
+
+    `n_dims` is the dimension that the rows fill.
+    """
+
+    place: int
+    eps: float
+    strength: float
+    is_one: bool
+    n_dims: float
+
+
+def find_knee(who: str, kth: Floats, mean: Floats, k: int) -> Knee:
+    """The knee of the curve of these k-distances, or the place where 99 of 100 rows are core."""
+    n_dims = _dimension(kth, mean, k)
+    curve = np.sort(kth)
+    n_copies = int(np.searchsorted(curve, 0.0, side="right"))
+    telling = curve[n_copies : np.searchsorted(curve, np.inf)]  # neither copies nor out of reach
     if telling.size == 0:
         raise ValueError(
-            f"{who}: every row has at least min_samples={min_samples} copies or no neighbours at a "
+            f"{who}: every row has at least min_samples={k + 1} copies or no neighbours at a "
             "finite distance, so no distance tells an eps; pass the distinct rows with their "
             "counts as sample_weight, or an eps."
         )
     place, strength = farthest_from_chord(telling)
-    has_knee = strength >= STRONG or _drops(telling, n_dims)
-    if has_knee:
-        reason = f"the curve has a knee of strength {strength:.2f}"
-    else:
+    is_one = strength >= STRONG or _drops(telling, n_dims)
+    if not is_one:
         place = int(CORE_SHARE * (telling.size - 1))
-        reason = (
-            f"the curve has no knee (strength {strength:.2f}), as the rows are about equally dense "
-            "and no eps tells clusters from noise; the eps given makes 99 of 100 rows core"
-        )
     # The next number up: the square of a rounded root may be below the sum it came from.
     eps = float(np.nextafter(telling[place], np.inf))
-    knee = n_copies + place if has_knee else None
-    return EpsSuggestion(eps, int(min_samples), kth, knee, strength, reason)
+    return Knee(n_copies + place, eps, strength, is_one, n_dims)
+
+
+def _reason(knee: Knee, level: Level | None, eps: float) -> str:
+    """Why this eps, in a sentence."""
+    if knee.is_one:
+        told = f"the curve has a knee of strength {knee.strength:.2f}"
+    else:
+        told = f"the curve has no knee (strength {knee.strength:.2f})"
+    if level is not None:
+        there = "lies in it" if eps == knee.eps else f"is at {knee.eps:.4g}, outside of it"
+        mark = "the knee" if knee.is_one else "the distance at which 99 of 100 rows are core"
+        return (
+            f"{told}; the longest lasting clusters are apart for eps from {level.low:.4g} to "
+            f"{level.high:.4g}, and {mark} {there}"
+        )
+    if knee.is_one:
+        return f"{told}, and no clusters last longer than by chance"
+    return (
+        f"{told}, as the rows are about equally dense and no eps tells clusters from noise; the "
+        "eps given makes 99 of 100 rows core"
+    )
 
 
 def farthest_from_chord(curve: Floats) -> tuple[int, float]:
@@ -242,11 +310,18 @@ def _distances(
 ) -> tuple[Floats, Floats]:
     """Distance to the k-th other row, and the mean of the distances up to it."""
     n_rows = np.shape(X)[0]
-    if isinstance(k, bool) or not hasattr(k, "__index__") or k < 1:
-        raise ValueError(f"{who}: k={k!r} was given; use a whole number of at least 1.")
-    if n_rows <= k:
+    if n_rows <= _whole(who, "k", k, 1):
         raise ValueError(
             f"{who}: a row needs {k} neighbours and X has {n_rows} rows; lower k or min_samples, "
             "or pass more rows."
         )
     return kth_distances(X, int(k) + 1, metric=metric, n_threads=n_threads, **metric_params)
+
+
+def _whole(who: str, name: str, value: Any, at_least: int) -> int:
+    """The value, if it is a whole number of at least this."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < at_least:
+        raise ValueError(
+            f"{who}: {name}={value!r} was given; use a whole number of at least {at_least}."
+        )
+    return int(value)

@@ -282,7 +282,7 @@ class DBSCAN(Clusterer):
         else:
             metric = self._metric(rows)
         found = read_eps("DBSCAN", rows, self.min_samples, metric, self._n_threads(), {})
-        if not found.has_knee:
+        if not (found.has_knee or found.has_level):
             self._advise("no knee", f"eps='auto' took eps={found.eps:g}: {found.reason}.", depth=2)
         return found.eps
 

@@ -17,7 +17,8 @@ def k_distances(suggestion: EpsSuggestion, ax: Axes | None = None) -> Axes:
     """Draw the sorted k-distances, the chord between their ends, and eps.
 
     Rows left of where the curve meets eps are core. A knee is a dot, with a line to the chord as
-    long as it is strong; without one, eps is a line alone.
+    long as it is strong; without one, eps is a line alone. The band is the level: the range of eps
+    in which the longest lasting clusters are apart.
 
     Parameters
     ----------
@@ -42,8 +43,13 @@ def k_distances(suggestion: EpsSuggestion, ax: Axes | None = None) -> Axes:
     )  # fmt: skip
     ax.axhline(suggestion.eps, color=color_of(1), linewidth=1.2, zorder=2)
     told = f"eps = {suggestion.eps:.3g}"
-    if knee is None:
+    if suggestion.level is not None:
+        low, high = suggestion.level.low, min(suggestion.level.high, curve[last])
+        ax.axhspan(low, max(low, high), color=color_of(1), alpha=0.12, linewidth=0, zorder=0)
+    if knee is None and suggestion.level is None:
         told += ", no knee: 99 of 100 rows core"
+    elif knee is None:
+        told += ", no knee"
     else:
         chord = curve[first] + (curve[last] - curve[first]) * (knee - first) / (last - first)
         ax.vlines(knee, curve[knee], chord, color=INK, linewidth=1, zorder=2)
