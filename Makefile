@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NATIVE := $(shell find cpp/bind cpp/include -name '*.cpp' -o -name '*.hpp') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test test-native lint format bench docs clean
+.PHONY: demo test test-native fuzz lint format bench docs clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py demo
@@ -19,6 +19,11 @@ test-native: $(STAMP)
 	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja > build/native-configure.log || (cat build/native-configure.log; exit 1)
 	$(BIN)/cmake --build build/native
 	$(BIN)/ctest --test-dir build/native --output-on-failure
+
+# Any number of drawn calls; `make fuzz CASES=100000`. `make test` runs the first few thousand.
+CASES ?= 5000
+fuzz: $(STAMP)
+	$(BIN)/python tests/fuzz --cases $(CASES)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
