@@ -12,6 +12,12 @@ demo: $(STAMP)
 
 test: $(STAMP) test-native
 	$(BIN)/python -m pytest --numprocesses auto
+	set -e; for isa in $$($(BIN)/python -c "$(OTHER_ISAS)"); do \
+	  echo "on $$isa:"; COTERIE_ISA=$$isa $(BIN)/python -m pytest --numprocesses auto $(ISA_TESTS); done
+
+# Floating point of the mixtures differs between instruction sets; the rest is held to the same bits.
+ISA_TESTS := tests/mixture tests/fuzz
+OTHER_ISAS := from coterie import show_config as c; print(*(set(c()['isas']) - {c()['isa']}))
 
 # The kernels' own tests, under the address and undefined-behaviour sanitizers.
 test-native: $(STAMP)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from fuzz_runner import Broken, Case
+from fuzz_runner import BrokenError, Case
 from fuzz_tables import draw_array, draw_table, draw_weights, hostile_csr, pick
 
 import coterie
@@ -104,7 +104,7 @@ def fit_case(seed: int) -> Case:
             model = cls(**params).fit(X, **given)
             _check_model(name, model, X)
             if _bytes_of(X) != before:
-                raise Broken("X was changed")
+                raise BrokenError("X was changed")
             if seed % 3 == 0 and params.get("n_threads", 0) in (0, 1, 2, 3, None):
                 other = cls(**{**params, "n_threads": 3}).fit(X, **given)
                 _same(getattr(model, "labels_", None), getattr(other, "labels_", None), "threads")
@@ -117,30 +117,30 @@ def _check_model(name: str, model: Any, X: Any) -> None:
     labels = getattr(model, "labels_", None)
     if labels is not None:
         if labels.shape != (n_rows,) or labels.dtype.kind != "i":
-            raise Broken(f"labels of shape {labels.shape}, {labels.dtype}")
+            raise BrokenError(f"labels of shape {labels.shape}, {labels.dtype}")
         if labels.min() < -3 or labels.max() >= n_rows:
-            raise Broken(f"labels from {labels.min()} to {labels.max()}")
+            raise BrokenError(f"labels from {labels.min()} to {labels.max()}")
     for key in ("inertia_", "lower_bound_"):
         if hasattr(model, key) and not np.isfinite(getattr(model, key)):
-            raise Broken(f"{key} is {getattr(model, key)}")
+            raise BrokenError(f"{key} is {getattr(model, key)}")
     for key in ("cluster_centers_", "means_", "weights_"):
         if hasattr(model, key) and not np.isfinite(getattr(model, key)).all():
-            raise Broken(f"{key} is not finite")
+            raise BrokenError(f"{key} is not finite")
     if hasattr(model, "predict"):
         found = model.predict(X)
         if found.shape != (np.shape(X)[0],):
-            raise Broken(f"predict gives shape {found.shape}")
+            raise BrokenError(f"predict gives shape {found.shape}")
         if name in PREDICT_SAYS_LABELS:
             _same(found, labels, "predict and labels_")
     if hasattr(model, "predict_proba"):
         shares = model.predict_proba(X)
         if not np.allclose(shares.sum(axis=1), 1, atol=1e-4):
-            raise Broken("shares do not sum to one")
+            raise BrokenError("shares do not sum to one")
 
 
 def _same(one: Any, other: Any, what: str) -> None:
     if one is not None and other is not None and not np.array_equal(one, other):
-        raise Broken(f"{what} differ: {np.asarray(one)[:20]} and {np.asarray(other)[:20]}")
+        raise BrokenError(f"{what} differ: {np.asarray(one)[:20]} and {np.asarray(other)[:20]}")
 
 
 def _bytes_of(X: Any) -> bytes:
@@ -169,7 +169,7 @@ def _linkage(X: Any, metric: Any, k: Any, radius: Any) -> None:
     method = "average" if metric != "euclidean" else ["ward", "single", "complete"][int(k) % 3]
     Z = coterie.linkage(X, method, metric=metric)
     if np.isnan(Z).any() or (np.diff(Z[:, 2]) < 0).any():
-        raise Broken(f"heights {Z[:, 2]}")
+        raise BrokenError(f"heights {Z[:, 2]}")
 
 
 def _knn(X: Any, metric: Any, k: Any, radius: Any) -> None:
@@ -177,7 +177,7 @@ def _knn(X: Any, metric: Any, k: Any, radius: Any) -> None:
     idx, dist = found[0], found[1]
     lengths = dist if np.asarray(dist).dtype.kind == "f" else idx
     if np.isnan(lengths).any() or (np.diff(lengths, axis=1) < 0).any():
-        raise Broken(f"lengths {lengths[:3]}")
+        raise BrokenError(f"lengths {lengths[:3]}")
 
 
 def _within(X: Any, metric: Any, k: Any, radius: Any) -> None:
@@ -185,30 +185,30 @@ def _within(X: Any, metric: Any, k: Any, radius: Any) -> None:
     found = within(X, radius, metric=metric)
     n_found = np.diff(getattr(found, "starts", getattr(found, "indptr", np.zeros(1))))
     if n_found.size and not np.array_equal(n_found, counts):
-        raise Broken(f"{n_found[:9]} found and {counts[:9]} counted")
+        raise BrokenError(f"{n_found[:9]} found and {counts[:9]} counted")
 
 
 def _spanning(X: Any, metric: Any, k: Any, radius: Any) -> None:
     lengths = coterie.spanning_tree(X, metric=metric).lengths
     if np.isnan(lengths).any() or (np.diff(lengths) < 0).any():
-        raise Broken(f"lengths {lengths[:9]}")
+        raise BrokenError(f"lengths {lengths[:9]}")
 
 
 def _distances(X: Any, metric: Any, k: Any, radius: Any) -> None:
     table = pairwise(X, metric=metric)
     if np.isnan(table).any() or (table < 0).any() or not np.array_equal(table, table.T):
-        raise Broken("distances are NaN, negative or one-way")
+        raise BrokenError("distances are NaN, negative or one-way")
 
 
 def _seeds(X: Any, metric: Any, k: Any, radius: Any) -> None:
     centers, rows = coterie.kmeans_plusplus(X, k, random_state=0)
     if not np.isfinite(centers).all() or rows.shape != (k,):
-        raise Broken(f"seeds {centers}")
+        raise BrokenError(f"seeds {centers}")
 
 
 def _eps(X: Any, metric: Any, k: Any, radius: Any) -> None:
     if not suggest_eps(X, None if k == 0 else k, metric=metric).eps > 0:
-        raise Broken("eps is not above 0")
+        raise BrokenError("eps is not above 0")
     suggest_min_samples(X, metric=metric)
 
 

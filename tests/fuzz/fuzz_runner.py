@@ -26,7 +26,7 @@ REFUSALS = (ValueError, TypeError, MemoryError, coterie.errors.FileError)
 TRUSTED = ("coterie", "sklearn")
 
 
-class Broken(AssertionError):
+class BrokenError(AssertionError):
     """What must always be true was not."""
 
 
@@ -112,7 +112,7 @@ def _judge(case: Case) -> str:
             case.run()
         except REFUSALS as refusal:
             return _judge_refusal(refusal)
-        except Broken as broken:
+        except BrokenError as broken:
             return f"broken: {broken}"
         except BaseException as error:
             return f"{type(error).__name__}: {error}\n{_last_frames(error)}"
