@@ -24,6 +24,7 @@ FAMILIES = [
 GROUND = {"_kernels": set[str](), "errors": set[str](), "_config": {"_kernels"}}
 GROUND["data"] = {"_kernels", "_config", "errors"}
 GROUND["_threads"] = {"_kernels"}
+GROUND["_sparse"] = set[str]()
 #: Helpers of the estimators; they know of no family.
 SHARED = {"_base", "_checks", "_files", "_history", "_labels"}
 #: From the top: each may use what stands after it, and everything below.

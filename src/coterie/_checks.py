@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.utils.validation import assert_all_finite, check_array, validate_data
+
+from coterie._sparse import canonical_csr, contradiction
 
 
 @dataclass(frozen=True)
@@ -113,19 +116,25 @@ def check_enough_rows(who: str, n_clusters: int, n_rows: int) -> None:
         )
 
 
-def check_csr(who: str, rows: Any) -> Any:
-    """A CSR matrix the kernels can trust: indices in range, no entry twice."""
-    try:
-        rows.check_format(full_check=True)
-    except ValueError as error:
+def check_sparse(who: str, X: Any, name: str = "X") -> None:
+    """Refuse a sparse matrix whose arrays contradict each other; all else passes.
+
+    To be called before anything is done with it: a cast or a conversion may crash on a bad index.
+    """
+    if not sp.issparse(X):
+        return
+    found = contradiction(X)
+    if found is not None:
         raise ValueError(
-            f"{who}: X is a sparse matrix whose index arrays contradict each other ({error}); "
-            "build it anew, for example with scipy.sparse.csr_matrix(X.toarray())."
-        ) from error
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    return rows
+            f"{who}: {name} is a sparse matrix whose index arrays contradict each other ({found}); "
+            "build it anew from the entries it should have."
+        )
+
+
+def check_csr(who: str, rows: Any, name: str = "X") -> Any:
+    """A CSR matrix the kernels can trust: indices in range and sorted, no entry twice."""
+    check_sparse(who, rows, name)
+    return canonical_csr(rows)
 
 
 def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
@@ -227,12 +236,14 @@ def _advising(who: str) -> Iterator[None]:
 
 def validated(estimator: Any, X: Any, **options: Any) -> Any:
     """scikit-learn's `validate_data`, with advice."""
+    check_sparse(type(estimator).__name__, X)
     with _advising(type(estimator).__name__):
         return validate_data(estimator, X, **options)
 
 
 def checked(who: str, X: Any, **options: Any) -> Any:
     """scikit-learn's `check_array` for a function of this name, with advice."""
+    check_sparse(who, X)
     with _advising(who):
         return check_array(X, input_name="X", estimator=who, **options)
 
