@@ -84,6 +84,11 @@ class Metric:
         """Whether a kd-tree serves it."""
         return self.name in _WITH_BOXES and self.function is None
 
+    @property
+    def is_euclidean(self) -> bool:
+        """Whether it is Euclid's metric of the prepared rows, to the bit."""
+        return self.native is not None and self.native[0] == "euclidean" and self.native[4] == 1
+
     def lengths(
         self, rows: npt.NDArray[Any], others: npt.NDArray[Any], n_threads: int = 1
     ) -> Floats:
@@ -285,7 +290,8 @@ def _check_rows(who: str, name: str, X: Any, **options: Any) -> npt.NDArray[Any]
         raise TypeError(
             f"{who}: metric={name!r} needs dense rows and X is sparse; pass X.toarray()."
         )
-    return np.asarray(checked(who, X, dtype=[np.float64, np.float32], **options))
+    with np.errstate(all="ignore"):  # the check sums all cells, which may overflow
+        return np.asarray(checked(who, X, dtype=[np.float64, np.float32], **options))
 
 
 def _plain(who: str, name: str) -> Callable[[Any], npt.NDArray[Any]]:
@@ -393,7 +399,7 @@ def _unit_for(X: Any, p: float) -> float:
         is_usual = p * exponent >= -800 and p * (exponent + 1) <= 900
         if is_usual or largest == 0 or not math.isfinite(largest):
             return 1.0
-        return 2.0 ** max(-1000, min(1000, exponent - (math.floor(900 / p) - 1)))
+        return 2.0 ** max(-1000, min(1000, exponent - min(20, math.floor(900 / p) - 1)))
     return 1.0
 
 
