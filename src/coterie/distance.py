@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -14,25 +17,49 @@ from coterie._checks import check_memory, checked
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
 
-__all__ = ["METRICS", "Metric", "as_metric", "condensed", "pairwise", "rows_to", "tiles"]
+__all__ = [
+    "METRICS",
+    "NAMES",
+    "Metric",
+    "as_metric",
+    "condensed",
+    "pairwise",
+    "rows_to",
+    "tiles",
+]
 
 Floats = npt.NDArray[np.float64]
-NativeMetric = tuple[str, float, Floats | None, Floats | None]
+#: Name, power, ranges and weights of columns, and the unit that rows were divided by.
+NativeMetric = tuple[str, float, Floats | None, Floats | None, float]
 RowFunction = Callable[[Any, Any], float]
 #: For each column of a mixed table the values it takes, or None for numbers.
 Categories = Sequence[Sequence[Any] | None]
 
 METRICS = (
-    "euclidean", "sqeuclidean", "manhattan", "cityblock", "chebyshev", "minkowski", "cosine",
-    "correlation", "haversine", "hamming", "jaccard", "gower",
+    "euclidean", "sqeuclidean", "seuclidean", "mahalanobis", "manhattan", "cityblock", "chebyshev",
+    "minkowski", "cosine", "correlation", "braycurtis", "canberra", "haversine", "hamming",
+    "jaccard", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule", "nan_euclidean",
+    "gower",
 )  # fmt: skip
-_SYNONYMS = {"cityblock": "manhattan", "l1": "manhattan", "l2": "euclidean"}
+_SYNONYMS = {
+    "cityblock": "manhattan", "l1": "manhattan", "l2": "euclidean", "infinity": "chebyshev",
+    "p": "minkowski", "matching": "hamming", "sokalmichener": "rogerstanimoto",
+}  # fmt: skip
+#: Everything that a metric may be called: `METRICS` and scikit-learn's other names for them.
+NAMES = tuple(dict.fromkeys((*METRICS, *_SYNONYMS)))
 #: Metrics a kd-tree serves. On unit rows cosine and correlation are half the squared Euclidean
 #: distance; on the sphere the arc grows with the chord.
 _WITH_BOXES = {
-    "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation",
-    "haversine",
+    "euclidean", "sqeuclidean", "seuclidean", "mahalanobis", "manhattan", "chebyshev", "minkowski",
+    "cosine", "correlation", "haversine",
 }  # fmt: skip
+#: The parameters that metrics have.
+_PARAMETERS = {
+    "minkowski": ("p", "w"),
+    "seuclidean": ("V",),
+    "mahalanobis": ("VI", "V", "center"),
+    "gower": ("categorical", "categories", "ranges", "weights"),
+}
 
 
 @dataclass(frozen=True)
@@ -42,7 +69,8 @@ class Metric:
     Rows go through `prepare` once (unit rows for cosine, points of the sphere for haversine, 0 and
     1 for Jaccard; unchanged for most) and then to the kernels, together with `native`. A Python
     callable has no `native`: each pair is then a call of Python, which is slow. `learned` is what
-    was read off the data: `as_metric(name, **learned)` makes the metric again without them.
+    was read off the data: `as_metric(name, **params, **learned)` makes the metric again without
+    them.
     """
 
     name: str
@@ -55,6 +83,11 @@ class Metric:
     def has_boxes(self) -> bool:
         """Whether a kd-tree serves it."""
         return self.name in _WITH_BOXES and self.function is None
+
+    @property
+    def is_euclidean(self) -> bool:
+        """Whether it is Euclid's metric of the prepared rows, to the bit."""
+        return self.native is not None and self.native[0] == "euclidean" and self.native[4] == 1
 
     def lengths(
         self, rows: npt.NDArray[Any], others: npt.NDArray[Any], n_threads: int = 1
@@ -79,14 +112,20 @@ def as_metric(
     Parameters
     ----------
     metric
-        A name in `METRICS`, a function of two rows, or a `Metric`, which is returned as it is.
+        A name in `NAMES`, a function of two rows, or a `Metric`, which is returned as it is.
     X
-        The rows; only `"gower"` looks at them, for ranges and kinds of columns.
+        The rows, which some metrics learn from: `"seuclidean"` the variance of each column,
+        `"mahalanobis"` the covariance, `"gower"` ranges and kinds of columns; others only whether
+        squares would overflow.
     who
         Who asks, for messages.
     **params
-        `p` of `"minkowski"`; `categorical` (columns, as a mask or indices), `ranges` and `weights`
-        of `"gower"`, and `categories` (for each column the list of its values, None for numbers).
+        - `"minkowski"`: `p`, by default 2, and `w`, weights of the columns;
+        - `"seuclidean"`: `V`, the variance of each column, by default that of X;
+        - `"mahalanobis"`: `VI`, the inverse of the covariance, or `V`, the covariance, by default
+          that of X; `center`, which rows are taken about lest large offsets cost digits;
+        - `"gower"`: `categorical` (columns, as a mask, indices or names), `ranges`, `weights` and
+          `categories` (for each column the list of its values, None for numbers).
     """
     if isinstance(metric, Metric):
         return metric
@@ -94,20 +133,14 @@ def as_metric(
         name = getattr(metric, "__name__", "callable")
         function = (lambda x, y: metric(x, y, **params)) if params else metric
         return Metric(name, None, _plain(who, name), function)
-    if not isinstance(metric, str) or metric not in (*METRICS, *_SYNONYMS):
+    if not isinstance(metric, str) or metric not in NAMES:
         raise ValueError(
             f"{who}: metric={metric!r} was given; use one of {', '.join(METRICS)} "
             "or a function of two rows."
         )
     name = _SYNONYMS.get(metric, metric)
-    if name == "gower":
-        return _gower(X, who, **params)
-    p = params.pop("p", 2) if name == "minkowski" else 2.0
-    _refuse_unknown(who, name, params)
-    if name == "minkowski":
-        name, p = _minkowski(who, p)
-    prepare = _PREPARE.get(name, _plain)(who, name)
-    return Metric(name, (_KERNELS.get(name, name), float(p), None, None), prepare)
+    _refuse_unknown(who, metric, params, _PARAMETERS.get(name, ()))
+    return _MAKERS.get(name, _without_parameters)(who, name, X, params)
 
 
 def pairwise(
@@ -257,7 +290,8 @@ def _check_rows(who: str, name: str, X: Any, **options: Any) -> npt.NDArray[Any]
         raise TypeError(
             f"{who}: metric={name!r} needs dense rows and X is sparse; pass X.toarray()."
         )
-    return np.asarray(checked(who, X, dtype=[np.float64, np.float32], **options))
+    with np.errstate(all="ignore"):  # the check sums all cells, which may overflow
+        return np.asarray(checked(who, X, dtype=[np.float64, np.float32], **options))
 
 
 def _plain(who: str, name: str) -> Callable[[Any], npt.NDArray[Any]]:
@@ -292,6 +326,9 @@ def _deviations(who: str, name: str) -> Callable[[Any], npt.NDArray[Any]]:
 
     def prepare(X: Any) -> npt.NDArray[Any]:
         rows = _check_rows(who, name, X).astype(np.float64)
+        # By powers of two, which costs no digit: the sum of huge cells would overflow.
+        _, exponent = np.frexp(np.abs(rows).max(axis=1, keepdims=True))
+        rows = np.ldexp(rows, -exponent)
         constant = (rows == rows[:, :1]).all(axis=1, keepdims=True)  # the mean may be off by an ulp
         # Neither the sum nor a difference may overflow; a power of two changes no digits.
         largest = np.abs(rows).max(axis=1, keepdims=True)
@@ -323,28 +360,252 @@ def _yes_or_no(who: str, name: str) -> Callable[[Any], npt.NDArray[Any]]:
     return lambda X: (_check_rows(who, name, X) != 0).astype(np.float32)
 
 
+def _with_gaps(who: str, name: str) -> Callable[[Any], npt.NDArray[Any]]:
+    """Rows as they are, NaN being a missing cell."""
+    return lambda X: _check_rows(who, name, X, ensure_all_finite="allow-nan")
+
+
 _PREPARE = {
     "cosine": _directions,
     "correlation": _deviations,
     "haversine": _sphere,
-    "jaccard": _yes_or_no,
+    "nan_euclidean": _with_gaps,
+    **dict.fromkeys(
+        ("jaccard", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"), _yes_or_no
+    ),
 }
 _KERNELS = {"correlation": "cosine"}
+#: Metrics that add squares, which may overflow where their root does not.
+_OF_SQUARES = ("euclidean", "sqeuclidean", "nan_euclidean")
 
 
-def _minkowski(who: str, p: Any) -> tuple[str, float]:
+def _without_parameters(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
+    """A metric whose name says all."""
+    prepare = _PREPARE.get(name, _plain)(who, name)
+    unit = _unit_for(X, 2.0) if name in _OF_SQUARES else 1.0
+    native = (_KERNELS.get(name, name), 2.0, None, None, unit)
+    return Metric(name, native, _divided(prepare, unit))
+
+
+def _unit_for(X: Any, p: float) -> float:
+    """The power of two to divide rows by, so that p-th powers of gaps keep their digits: mostly 1.
+
+    Rows that are not numbers are left to `prepare`, which says what is wrong with them.
+    """
+    if X is None or sp.issparse(X) or (p <= 2 and getattr(X, "dtype", None) == np.float32):
+        return 1.0
+    with suppress(TypeError, ValueError, OverflowError):
+        table = np.asarray(X)
+        if table.dtype.kind not in "f":
+            table = table.astype(np.float64)
+        if table.size == 0:
+            return 1.0
+        low, high = np.fmin.reduce(table, axis=None), np.fmax.reduce(table, axis=None)
+        largest = float(max(-low, high))
+        exponent = math.frexp(largest)[1]
+        is_usual = p * exponent >= -800 and p * (exponent + 1) <= 900
+        if is_usual or largest == 0 or not math.isfinite(largest):
+            return 1.0
+        return 2.0 ** max(-1000, min(1000, exponent - min(20, math.floor(900 / p) - 1)))
+    return 1.0
+
+
+def _divided(
+    prepare: Callable[[Any], npt.NDArray[Any]], unit: float
+) -> Callable[[Any], npt.NDArray[Any]]:
+    """Prepare rows, and divide them by the unit."""
+    return prepare if unit == 1 else lambda X: prepare(X).astype(np.float64) / unit
+
+
+def _minkowski(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
     """Minkowski's metric, under its own name where it has one."""
+    p = params.get("p")
+    p = 2.0 if p is None else p
     if not isinstance(p, (int, float, np.number)) or not p >= 1:
         raise ValueError(f"{who}: p={p!r} was given; metric='minkowski' needs p of at least 1.")
-    special = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
-    return special.get(float(p), "minkowski"), float(p)
+    special = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(float(p))
+    if params.get("w") is None and special is not None:
+        return _without_parameters(who, special, X, {})
+    unit = _unit_for(X, float(p)) if p < np.inf else 1.0
+    prepare = _plain(who, name)
+    if params.get("w") is None:
+        return Metric(name, (name, float(p), None, None, unit), _divided(prepare, unit))
+    weights = _a_number_a_column(who, "w", params["w"])
+    if not (weights >= 0).all() or not weights.any():
+        raise ValueError(
+            f"{who}: w of metric='minkowski' must be numbers of zero or more and not all zero, and "
+            f"the least is {weights.min():g}."
+        )
+    prepare = _of_width(who, "w", weights.size, prepare)
+    if p == np.inf:  # where every weight above zero counts the same
+        used = weights > 0
+        native = ("chebyshev", 2.0, None, None, 1.0)
+        return Metric("chebyshev", native, lambda X: prepare(X)[:, used])
+    return Metric(name, (name, float(p), None, weights, unit), _divided(prepare, unit))
 
 
-def _refuse_unknown(who: str, name: str, params: dict[str, Any]) -> None:
+def _seuclidean(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
+    """Euclidean after each column is divided by its standard deviation.
+
+    Columns are divided by a power of two near it and squares by what is left, so that equal gaps
+    stay equal.
+    """
+    variances = params.get("V")
+    learned = {}
+    if variances is None:
+        rows = _rows_to_learn(who, name, "V", X)
+        variances = learned["V"] = np.var(rows, axis=0, ddof=1)
+    variances = _a_number_a_column(who, "V", variances)
+    if not (variances >= np.finfo(float).tiny).all() or not np.isfinite(variances).all():
+        column = int(np.argmin((variances >= np.finfo(float).tiny) & np.isfinite(variances)))
+        raise ValueError(
+            f"{who}: metric='seuclidean' divides by the variance of each column, and that of "
+            f"column {column} is {variances[column]:g}; leave this column out, or pass V."
+        )
+    _, exponent = np.frexp(np.sqrt(variances))
+    weights = np.ldexp(1 / np.ldexp(variances, -exponent), exponent)
+    prepare = _of_width(who, "V", variances.size, _plain(who, name))
+    return Metric(
+        name,
+        ("minkowski", 2.0, None, weights, 1.0),
+        lambda X: np.ldexp(prepare(X).astype(np.float64), -exponent),
+        learned=learned,
+    )
+
+
+def _mahalanobis(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
+    """Euclidean after rows are whitened: with VI = G G', the length of (x - y) G."""
+    learned = {}
+    inverse, covariance = params.get("VI"), params.get("V")
+    if inverse is None:
+        if covariance is None:
+            rows = _rows_to_learn(who, name, "VI", X)
+            covariance = np.atleast_2d(np.cov(rows, rowvar=False))
+        inverse = learned["VI"] = _invert(who, _square(who, "V", covariance))
+    inverse = _square(who, "VI", inverse)
+    n_cols = inverse.shape[0]
+    center = params.get("center")
+    if center is None:
+        given = None if X is None else _check_rows(who, name, X)
+        if given is not None and given.shape[1] == n_cols:
+            center = learned["center"] = given.mean(axis=0, dtype=np.float64)
+        else:
+            center = np.zeros(n_cols)
+    center = _a_number_a_column(who, "center", center)
+    root = _root_of(who, inverse)
+    prepare = _of_width(who, "VI", n_cols, _plain(who, name))
+
+    def whiten(X: Any) -> Floats:
+        rows = prepare(X).astype(np.float64) - center
+        out = np.zeros_like(rows)
+        for t in range(n_cols):  # in the same order for one row and for many, unlike a product
+            out += rows[:, t : t + 1] * root[t]
+        return out
+
+    return Metric(name, ("euclidean", 2.0, None, None, 1.0), whiten, learned=learned)
+
+
+def _gower_of(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
+    return _gower(X, who, **params)
+
+
+_MAKERS: dict[str, Callable[[str, str, Any, dict[str, Any]], Metric]] = {
+    "minkowski": _minkowski,
+    "seuclidean": _seuclidean,
+    "mahalanobis": _mahalanobis,
+    "gower": _gower_of,
+}
+
+
+def _rows_to_learn(who: str, name: str, what: str, X: Any) -> Floats:
+    """Rows to take variances of."""
+    if X is None:
+        raise ValueError(f"{who}: metric={name!r} needs {what}, or rows to learn it from.")
+    rows = _check_rows(who, name, X).astype(np.float64)
+    if rows.shape[0] < 2:
+        raise ValueError(
+            f"{who}: metric={name!r} learns {what} from two rows or more and X has one; "
+            f"pass {what}."
+        )
+    return rows
+
+
+def _a_number_a_column(who: str, what: str, values: Any) -> Floats:
+    """A list of finite numbers."""
+    found = np.array(values, dtype=np.float64, ndmin=1)
+    if found.ndim != 1 or np.isnan(found).any():
+        raise ValueError(
+            f"{who}: {what} of the metric has shape {found.shape} or missing cells; pass one "
+            "number a column."
+        )
+    return found
+
+
+def _square(who: str, what: str, values: Any) -> Floats:
+    """A symmetric matrix; of another only the symmetric part counts in a quadratic form."""
+    found = np.array(values, dtype=np.float64, ndmin=2)
+    if found.ndim != 2 or found.shape[0] != found.shape[1] or not np.isfinite(found).all():
+        raise ValueError(
+            f"{who}: {what} of metric='mahalanobis' has shape {found.shape} or cells that are not "
+            "finite; pass a square matrix with a row and a column for each column of X."
+        )
+    return found / 2 + found.T / 2
+
+
+def _invert(who: str, covariance: Floats) -> Floats:
+    """The inverse of a covariance, refused where some columns follow from the others."""
+    n_cols = covariance.shape[0]
+    spread = np.sqrt(np.abs(np.diag(covariance)))
+    spread[spread == 0] = 1
+    correlation = covariance / spread / spread[:, np.newaxis]
+    rank = np.linalg.matrix_rank(correlation, tol=1e-14 * n_cols, hermitian=True)
+    if rank < n_cols:
+        raise ValueError(
+            f"{who}: metric='mahalanobis' needs a covariance that has an inverse, and that of "
+            f"{n_cols} columns has rank {rank}; pass more rows, leave out columns that are "
+            "constant or follow from others, or pass VI."
+        )
+    return np.asarray(np.linalg.inv(correlation) / spread / spread[:, np.newaxis])
+
+
+def _root_of(who: str, inverse: Floats) -> Floats:
+    """G with G G' = VI; by Cholesky's way, or by eigenvectors where VI is singular."""
+    with suppress(np.linalg.LinAlgError):
+        return np.asarray(np.linalg.cholesky(inverse))
+    values, vectors = np.linalg.eigh(inverse)
+    if values[0] < -1e-12 * max(values[-1], 0.0) or values[-1] <= 0:
+        raise ValueError(
+            f"{who}: VI of metric='mahalanobis' has the eigenvalue {values[0]:.3g}, by which some "
+            "squared distances are negative; pass the inverse of a covariance."
+        )
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0)))
+
+
+def _of_width(
+    who: str, what: str, n_cols: int, prepare: Callable[[Any], npt.NDArray[Any]]
+) -> Callable[[Any], npt.NDArray[Any]]:
+    """Prepare rows that have as many columns as a parameter has."""
+
+    def check_width(X: Any) -> npt.NDArray[Any]:
+        rows = prepare(X)
+        if rows.shape[1] != n_cols:
+            raise ValueError(
+                f"{who}: {what} of the metric is for {n_cols} columns and X has {rows.shape[1]}; "
+                "pass one entry a column."
+            )
+        return rows
+
+    return check_width
+
+
+def _refuse_unknown(who: str, name: str, params: Mapping[str, Any], known: Sequence[str]) -> None:
     """Parameters a metric does not have."""
-    if params:
+    unknown = sorted(params.keys() - set(known))
+    if unknown:
+        takes = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
         raise TypeError(
-            f"{who}: metric={name!r} was given {', '.join(sorted(params))}, which it does not take."
+            f"{who}: metric={name!r} was given {', '.join(unknown)}, which it does not take; "
+            f"{takes}."
         )
 
 
@@ -359,16 +620,15 @@ def _gower(
     categories: Categories | None = None,
     ranges: Any = None,
     weights: Any = None,
-    **unknown: Any,
 ) -> Metric:
     """Gower (1971): the mean over columns of |a - b| / range, or of a != b for categories.
 
-    A cell that is missing (NaN, None) leaves its column out for the pair; two rows that share no
-    cell are infinitely far apart. In a data frame, columns that hold no numbers are categorical.
+    A cell that is missing (NaN, None, NA) leaves its column out for the pair; two rows that share
+    no cell are infinitely far apart. In a data frame, columns that hold neither numbers nor times
+    are categorical.
     """
-    _refuse_unknown(who, "gower", unknown)
     if categories is None:
-        categories = _learn_categories(X, categorical)
+        categories = _learn_categories(who, X, categorical)
     coder = _Coder.of(who, categories)
     n_cols = len(categories)
     if ranges is None:
@@ -387,21 +647,41 @@ def _gower(
         )
     weights = np.ascontiguousarray(weights)
     learned = {"categories": categories, "ranges": ranges, "weights": weights}
-    return Metric("gower", ("gower", 2.0, ranges, weights), coder.encode, learned=learned)
+    return Metric("gower", ("gower", 2.0, ranges, weights, 1.0), coder.encode, learned=learned)
 
 
-def _learn_categories(X: Any, categorical: Any) -> Categories:
+def _learn_categories(who: str, X: Any, categorical: Any) -> Categories:
     """The values that each categorical column takes, in the order they appear in."""
     columns = _columns(X)
     mask = np.array([not _is_numeric(column) for column in columns])
     if categorical is not None:
-        named = np.zeros(len(columns), dtype=bool)
-        named[np.asarray(categorical)] = True
-        mask |= named
+        mask[_find_columns(who, X, categorical, len(columns))] = True
     return [
         list(dict.fromkeys(v for v in column if not _is_missing(v))) if is_category else None
         for column, is_category in zip(columns, mask, strict=True)
     ]
+
+
+def _find_columns(who: str, X: Any, categorical: Any, n_cols: int) -> npt.NDArray[np.intp]:
+    """The places of columns that were given as a mask, by place or by name."""
+    given = np.ravel(np.asarray(categorical, dtype=object)).tolist()
+    if len(given) == n_cols and all(isinstance(entry, (bool, np.bool_)) for entry in given):
+        return np.flatnonzero(np.array(given, dtype=bool))
+    names = {name: place for place, name in enumerate(getattr(X, "columns", ()))}
+    places = []
+    for entry in given:
+        is_place = isinstance(entry, (int, np.integer)) and not isinstance(entry, bool)
+        if entry in names:
+            places.append(names[entry])
+        elif is_place and -n_cols <= entry < n_cols:
+            places.append(int(entry))
+        else:
+            raise ValueError(
+                f"{who}: categorical={categorical!r} of metric='gower' names the column {entry!r} "
+                f"and X has {n_cols} columns; pass their places from 0, their names in a data "
+                "frame, or True and False for each."
+            )
+    return np.array(places, dtype=np.intp)
 
 
 @dataclass(frozen=True)
@@ -434,11 +714,7 @@ class _Coder:
         out = np.empty((len(columns[0]), len(columns)))
         for j, column in enumerate(columns):
             if j not in self.codes:
-                out[:, j] = (
-                    [np.nan if _is_missing(v) else float(v) for v in column]
-                    if column.dtype == object
-                    else column
-                )
+                out[:, j] = _as_numbers(column)
             else:
                 known = self.codes[j]
                 out[:, j] = [np.nan if _is_missing(v) else known.get(v, -1) for v in column]
@@ -449,6 +725,8 @@ def _columns(X: Any) -> list[npt.NDArray[Any]]:
     """The columns of a data frame or of an array."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         return [np.asarray(X[name]) for name in X.columns]
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
     array = np.asarray(X)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"gower: X has shape {array.shape}; pass a table of rows and columns.")
@@ -456,14 +734,39 @@ def _columns(X: Any) -> list[npt.NDArray[Any]]:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
+    # The comparison of pandas' NA with itself is NA again, which is neither true nor false.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def _is_numeric(column: npt.NDArray[Any]) -> bool:
-    """Numbers, missing or not; booleans and everything else are categories."""
+    """Numbers or times, missing or not; booleans and everything else are categories."""
     if column.dtype == object:
-        return all(
-            _is_missing(v) or (isinstance(v, (int, float, np.number)) and not isinstance(v, bool))
-            for v in column
-        )
-    return bool(np.issubdtype(column.dtype, np.number))
+        known = [value for value in column if not _is_missing(value)]
+        return all(map(_is_number, known)) or all(isinstance(value, date) for value in known)
+    return column.dtype.kind in "iufmM"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def _as_numbers(column: npt.NDArray[Any]) -> Floats:
+    """Numbers as float64, times as seconds, with NaN for missing cells."""
+    if column.dtype.kind == "M":
+        return np.asarray((column - _EPOCH) / _SECOND)
+    if column.dtype.kind == "m":
+        return np.asarray(column / _SECOND)
+    if column.dtype != object:
+        return column.astype(np.float64)
+    return np.array([np.nan if _is_missing(value) else _as_number(value) for value in column])
+
+
+_EPOCH, _SECOND = np.datetime64(0, "s"), np.timedelta64(1, "s")
+
+
+def _as_number(value: Any) -> float:
+    if not isinstance(value, date):
+        return float(value)
+    if getattr(value, "tzinfo", None) is not None:
+        return float(value.timestamp())  # type: ignore[attr-defined]
+    return float((np.datetime64(value) - _EPOCH) / _SECOND)

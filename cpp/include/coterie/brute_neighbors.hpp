@@ -80,7 +80,7 @@ struct ScanChunks {
 template <class In>
 void all_lengths(const Metric& metric, Matrix<const In> queries, Matrix<const In> rows,
                  double* lengths, const Crew& crew) {
-    with_sum(metric, rows.n_cols, [&](const auto& sum) {
+    with_sum(metric, [&](const auto& sum) {
         const ScanChunks chunks(queries.n_rows, rows.n_rows * rows.n_cols);
         crew.run(chunks.count(), [&](std::int64_t chunk, int) {
             scan_tiles(

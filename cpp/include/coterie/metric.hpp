@@ -90,14 +90,21 @@ struct LargestGap {
     }
 };
 
+// Powers of the gaps, each times the weight of its column where there are weights.
 struct SumOfPowers {
     static constexpr bool from_gaps = true;
     double p;
+    const double* weights;  // of every column, or null
     template <class V>
     using State = SumOfSquares::State<V>;
     template <class V>
-    void add(State<V>& s, std::int64_t, V a, V b) const {
-        s.sum += each_lane(magnitude(a - b), [p = p](double gap) { return std::pow(gap, p); });
+    void add(State<V>& s, std::int64_t t, V a, V b) const {
+        V part = magnitude(a - b);
+        if (p == 2)
+            part = rounded(part * part);
+        else if (p != 1)
+            part = each_lane(part, [p = p](double gap) { return std::pow(gap, p); });
+        s.sum += weights ? rounded(part * weights[t]) : part;
     }
     template <class V>
     V value(const State<V>& s) const {
@@ -122,22 +129,109 @@ struct ShareDiffering {
     }
 };
 
-// Of the columns that either of two 0/1 rows has, the share that only one has.
-struct ShareUnshared {
+// Dissimilarities of 0/1 rows, by how many columns both have, one has, and neither has.
+struct PairCounts {
+    enum class Share { jaccard, dice, rogers_tanimoto, russell_rao, sokal_sneath, yule };
+
     static constexpr bool from_gaps = false;
+    Share share;
+    double n_cols;
     template <class V>
     struct State {
-        V unshared{}, either{};
+        V both{}, left{}, right{};
     };
     template <class V>
     void add(State<V>& s, std::int64_t, V a, V b) const {
-        s.unshared += magnitude(a - b);
-        s.either += larger(a, b);
+        s.both += a * b;
+        s.left += a;
+        s.right += b;
+    }
+    template <class V>
+    V value(const State<V>& s) const {
+        const V left_only = s.left - s.both, right_only = s.right - s.both;
+        const V unshared = left_only + right_only;
+        switch (share) {
+            case Share::jaccard:
+                return share_of(unshared, s.both + unshared);
+            case Share::dice:
+                return share_of(unshared, 2.0 * s.both + unshared);
+            case Share::rogers_tanimoto:
+                return 2.0 * unshared / (n_cols + unshared);
+            case Share::russell_rao:
+                return (n_cols - s.both) / n_cols;
+            case Share::sokal_sneath:
+                return share_of(2.0 * unshared, s.both + 2.0 * unshared);
+            default: {
+                const V neither = n_cols - s.both - unshared, crossed = left_only * right_only;
+                return share_of(2.0 * crossed, s.both * neither + crossed);
+            }
+        }
+    }
+
+private:
+    // Nothing of nothing is no difference: a row is at distance 0 from its copies.
+    template <class V>
+    static V share_of(V part, V whole) {
+        const V zero{};
+        return part > zero ? part / whole : zero;
+    }
+};
+
+// Bray & Curtis (1957): the gaps over the sums of both rows; rows of zeros are the same.
+struct GapsOverSums {
+    static constexpr bool from_gaps = false;
+    template <class V>
+    struct State {
+        V gaps{}, sums{};
+    };
+    template <class V>
+    void add(State<V>& s, std::int64_t, V a, V b) const {
+        s.gaps += magnitude(a - b);
+        s.sums += magnitude(a + b);
     }
     template <class V>
     V value(const State<V>& s) const {
         const V zero{};
-        return s.either > zero ? s.unshared / s.either : zero;
+        return s.gaps > zero ? s.gaps / s.sums : zero;
+    }
+};
+
+// Lance & Williams (1967), "Canberra": each gap over the sizes of both cells; two zeros are equal.
+struct SumOfRatios {
+    static constexpr bool from_gaps = false;
+    template <class V>
+    using State = SumOfSquares::State<V>;
+    template <class V>
+    void add(State<V>& s, std::int64_t, V a, V b) const {
+        const V zero{}, gap = magnitude(a - b);
+        s.sum += gap > zero ? gap / (magnitude(a) + magnitude(b)) : zero;
+    }
+    template <class V>
+    V value(const State<V>& s) const {
+        return s.sum;
+    }
+};
+
+// Squares over the columns that both rows have, as if all columns had such gaps; infinite where
+// they share none. NaN is a missing cell.
+struct SquaresOverShared {
+    static constexpr bool from_gaps = false;
+    double n_cols;
+    template <class V>
+    struct State {
+        V sum{}, shared{};
+    };
+    template <class V>
+    void add(State<V>& s, std::int64_t, V a, V b) const {
+        const V zero{}, gap = a - b;
+        s.sum += gap == gap ? rounded(gap * gap) : zero;
+        s.shared += gap == gap ? zero + 1.0 : zero;
+    }
+    template <class V>
+    V value(const State<V>& s) const {
+        const V zero{};
+        return s.shared > zero ? s.sum * (n_cols / s.shared)
+                               : zero + std::numeric_limits<double>::infinity();
     }
 };
 
@@ -172,28 +266,61 @@ struct MeanOverShared {
 
 // Which sum, and how it becomes a length.
 struct Metric {
-    enum class Sum { squares, gaps, largest_gap, powers, differing, unshared, over_shared };
-    enum class Length { as_is, root, pth_root, half, arc };
+    enum class Sum {
+        squares,
+        gaps,
+        largest_gap,
+        powers,  // which have boxes
+        differing,
+        pair_counts,
+        gaps_over_sums,
+        ratios,
+        squares_over_shared,
+        over_shared
+    };
+    enum class Length { as_is, root, pth_root, squared, half, arc };
+    using Share = PairCounts::Share;
 
     Sum sum;
     Length length;
+    Share share = Share::jaccard;
     double p = 2;
     const double* ranges = nullptr;
     const double* weights = nullptr;
+    double unit = 1;  // rows were divided by it, a power of two, lest powers of gaps overflow
 
-    // Cosine expects rows of length one, haversine points of the unit sphere, Jaccard 0 and 1.
+    // Cosine expects rows of length one, haversine points of the unit sphere, those of `Share` 0
+    // and 1.
     static Metric named(std::string_view name, double p = 2, const double* ranges = nullptr,
-                        const double* weights = nullptr) {
-        if (name == "euclidean") return {Sum::squares, Length::root};
-        if (name == "sqeuclidean") return {Sum::squares, Length::as_is};
+                        const double* weights = nullptr, double unit = 1) {
+        const auto counted = [](Share share) {
+            return Metric{Sum::pair_counts, Length::as_is, share};
+        };
+        const auto powers = [&](double power, Length length) {
+            return Metric{Sum::powers, length, {}, power, nullptr, weights, unit};
+        };
+        const auto squares = [&](Length length) {
+            return Metric{Sum::squares, length, {}, 2, nullptr, nullptr, unit};
+        };
+        if (name == "euclidean") return squares(Length::root);
+        if (name == "sqeuclidean") return squares(Length::squared);
         if (name == "cosine") return {Sum::squares, Length::half};
         if (name == "haversine") return {Sum::squares, Length::arc};
         if (name == "manhattan") return {Sum::gaps, Length::as_is};
         if (name == "chebyshev") return {Sum::largest_gap, Length::as_is};
-        if (name == "minkowski") return {Sum::powers, Length::pth_root, p};
+        if (name == "minkowski") return powers(p, p == 2 ? Length::root : Length::pth_root);
         if (name == "hamming") return {Sum::differing, Length::as_is};
-        if (name == "jaccard") return {Sum::unshared, Length::as_is};
-        if (name == "gower") return {Sum::over_shared, Length::as_is, p, ranges, weights};
+        if (name == "jaccard") return counted(Share::jaccard);
+        if (name == "dice") return counted(Share::dice);
+        if (name == "rogerstanimoto") return counted(Share::rogers_tanimoto);
+        if (name == "russellrao") return counted(Share::russell_rao);
+        if (name == "sokalsneath") return counted(Share::sokal_sneath);
+        if (name == "yule") return counted(Share::yule);
+        if (name == "braycurtis") return {Sum::gaps_over_sums, Length::as_is};
+        if (name == "canberra") return {Sum::ratios, Length::as_is};
+        if (name == "nan_euclidean")
+            return {Sum::squares_over_shared, Length::root, {}, 2, nullptr, nullptr, unit};
+        if (name == "gower") return {Sum::over_shared, Length::as_is, {}, p, ranges, weights};
         throw std::invalid_argument("there is no native metric of this name");
     }
 
@@ -203,9 +330,11 @@ struct Metric {
     double length_of(double reduced) const {
         switch (length) {
             case Length::root:
-                return std::sqrt(reduced);
+                return std::sqrt(reduced) * unit;
             case Length::pth_root:
-                return std::pow(reduced, 1 / p);
+                return std::pow(reduced, 1 / p) * unit;
+            case Length::squared:
+                return reduced * unit * unit;
             case Length::half:
                 return reduced / 2;
             case Length::arc:
@@ -220,9 +349,11 @@ struct Metric {
         if (radius < 0) return -1;
         switch (length) {
             case Length::root:
-                return radius * radius;
+                return (radius / unit) * (radius / unit);
             case Length::pth_root:
-                return std::pow(radius, p);
+                return std::pow(radius / unit, p);
+            case Length::squared:
+                return radius / unit / unit;
             case Length::half:
                 return radius * 2;
             case Length::arc: {
@@ -239,7 +370,7 @@ struct Metric {
     double reduced_at_most(double length) const {
         if (this->length == Length::as_is) return length;
         const double reduced = reduced_of(length);
-        return reduced + reduced * 1e-13 + std::numeric_limits<double>::min();
+        return reduced + reduced * (1e-12 + p * 1e-15) + std::numeric_limits<double>::min();
     }
 };
 
@@ -254,24 +385,22 @@ decltype(auto) with_box_sum(const Metric& metric, const Body& body) {
         case Metric::Sum::largest_gap:
             return body(LargestGap{});
         case Metric::Sum::powers:
-            return body(SumOfPowers{metric.p});
+            return body(SumOfPowers{metric.p, metric.weights});
         default:
             throw std::invalid_argument("a kd-tree does not serve this metric");
     }
 }
 
+// A sum that is looked up for every tile, so that the kernels over all rows are compiled once for
+// all metrics but the one that is asked for most.
+struct SumByTile {
+    Metric metric;
+};
+
 template <class Body>
-decltype(auto) with_sum(const Metric& metric, std::int64_t n_cols, const Body& body) {
-    switch (metric.sum) {
-        case Metric::Sum::differing:
-            return body(ShareDiffering{static_cast<double>(n_cols)});
-        case Metric::Sum::unshared:
-            return body(ShareUnshared{});
-        case Metric::Sum::over_shared:
-            return body(MeanOverShared{metric.ranges, metric.weights});
-        default:
-            return with_box_sum(metric, body);
-    }
+decltype(auto) with_sum(const Metric& metric, const Body& body) {
+    if (metric.sum == Metric::Sum::squares) return body(SumOfSquares{});
+    return body(SumByTile{metric});
 }
 
 // Call body(n_cols), with two and three columns as constants to unroll for.
@@ -339,6 +468,30 @@ inline void reduced_to(const Sum& sum, const double* query, Packed<In> points, s
         for (; i < points.count; i += lanes)
             detail::reduced_strip<1>(sum, query, points.from(i), d, out + i);
     });
+}
+
+template <class In>
+[[gnu::noinline]] void reduced_to(const SumByTile& by_tile, const double* query, Packed<In> points,
+                                  std::int64_t n_cols, double* out) {
+    const Metric& metric = by_tile.metric;
+    const auto columns = static_cast<double>(n_cols);
+    const auto fill = [&](const auto& sum) { reduced_to(sum, query, points, n_cols, out); };
+    switch (metric.sum) {
+        case Metric::Sum::differing:
+            return fill(ShareDiffering{columns});
+        case Metric::Sum::pair_counts:
+            return fill(PairCounts{metric.share, columns});
+        case Metric::Sum::gaps_over_sums:
+            return fill(GapsOverSums{});
+        case Metric::Sum::ratios:
+            return fill(SumOfRatios{});
+        case Metric::Sum::squares_over_shared:
+            return fill(SquaresOverShared{columns});
+        case Metric::Sum::over_shared:
+            return fill(MeanOverShared{metric.ranges, metric.weights});
+        default:
+            return with_box_sum(metric, fill);
+    }
 }
 
 }  // namespace coterie

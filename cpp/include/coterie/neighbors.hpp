@@ -181,7 +181,7 @@ struct Search {
     void run(const Seen& fresh, const std::type_identity_t<Emit<Seen>>& emit,
              const Crew& crew) const {
         if (!by_tree)
-            return with_sum(metric, rows.n_cols, [&](const auto& sum) {
+            return with_sum(metric, [&](const auto& sum) {
                 detail::search_tiles(sum, rows, queries ? *queries : rows, fresh, emit, crew);
             });
         const KdTree<In> tree(rows, crew);

@@ -23,9 +23,8 @@ std::vector<Edge> spanning_tree(const Metric& metric, Matrix<const In> rows, con
         edges = with_box_sum(
             metric, [&](const auto& sum) { return Boruvka(sum, metric, tree, cores, crew).run(); });
     } else {
-        edges = with_sum(metric, rows.n_cols, [&](const auto& sum) {
-            return Prim(sum, metric, rows, cores, crew).run();
-        });
+        edges = with_sum(
+            metric, [&](const auto& sum) { return Prim(sum, metric, rows, cores, crew).run(); });
     }
     sort_edges(edges, crew);
     return edges;

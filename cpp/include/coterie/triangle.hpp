@@ -25,7 +25,7 @@ struct Triangle {
 template <class Real>
 void fill_triangle(const Metric& metric, Matrix<const Real> rows, Triangle<Real> out,
                    const Crew& crew) {
-    with_sum(metric, rows.n_cols, [&](const auto& sum) {
+    with_sum(metric, [&](const auto& sum) {
         const ScanChunks chunks(rows.n_rows, rows.n_rows * rows.n_cols);
         crew.run(chunks.count(), [&](std::int64_t chunk, int) {
             const std::int64_t begin = chunks.begin(chunk);

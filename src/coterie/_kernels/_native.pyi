@@ -14,7 +14,10 @@ Floats: TypeAlias = NDArray[Any]  # float32 or float64, the same throughout a ca
 Indices: TypeAlias = NDArray[Any]  # int32 or int64, the same throughout a call
 Doubles: TypeAlias = NDArray[np.float64]
 # Name, p of Minkowski's, ranges and weights of the columns for Gower's.
-Metric: TypeAlias = tuple[str, float, Doubles | None, Doubles | None]
+Metric: TypeAlias = (
+    tuple[str, float, Doubles | None, Doubles | None]
+    | tuple[str, float, Doubles | None, Doubles | None, float]
+)
 
 isa: str
 vector_bytes: int

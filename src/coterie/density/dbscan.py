@@ -41,7 +41,7 @@ from coterie.density._lookup import (
 )
 from coterie.density._rule import BORDERS, NOISE, Clustering, DensityRule
 from coterie.density._slabs import cluster_by_distances, label_rows
-from coterie.distance import METRICS, Metric, as_metric
+from coterie.distance import NAMES, Metric, as_metric
 from coterie.errors import AdviceWarning
 
 #: From rows and what is asked of them to their clusters.
@@ -50,6 +50,8 @@ Cluster = Callable[[Any, DensityRule], Clustering]
 _FLOATS = [np.float64, np.float32]
 #: Metrics where X holds distances, not rows.
 _GIVEN = ("precomputed", "graph")
+#: Metrics that have a power.
+_WITH_POWER = ("minkowski", "p")
 _KINDS = np.array(["noise", "border", "core"])
 
 
@@ -115,6 +117,9 @@ class DBSCAN(Clusterer):
         X, with ``metric="graph"`` only.
     gower_ : dict
         What Gower's metric learned from X, with ``metric="gower"`` only.
+    metric_params_ : dict
+        What another metric learned from X where `metric_params` does not give it, for `predict`:
+        ``V`` of ``"seuclidean"``, ``VI`` and ``center`` of ``"mahalanobis"``.
     events_ : list of dict
         Advice where the parameters hardly suit the rows; given as a warning, too.
 
@@ -130,7 +135,7 @@ class DBSCAN(Clusterer):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "eps": positive() | one_of("auto"),
         "min_samples": whole(1),
-        "metric": one_of(*METRICS, "l1", "l2", *_GIVEN) | CALLABLE,
+        "metric": one_of(*NAMES, *_GIVEN) | CALLABLE,
         "metric_params": NONE | Rule(lambda value: isinstance(value, Mapping), "a dict"),
         "algorithm": one_of("auto", "ball_tree", "kd_tree", "brute"),
         "leaf_size": whole(1),
@@ -187,9 +192,10 @@ class DBSCAN(Clusterer):
         self
         """
         self._check_params()
+        self.events_ = []
+        self._warn_of_ignored()
         rows, cluster = self._given(X) if self.metric in _GIVEN else self._measured(X)
         weights = _signed_weights(sample_weight, rows.shape[0])
-        self.events_ = []
         self.eps_ = self._choose_eps(rows) if self.eps == "auto" else float(self.eps)
         rule = self._rule(weights)
         found = cluster(rows, rule)
@@ -230,6 +236,8 @@ class DBSCAN(Clusterer):
             rows, core_rows = metric.prepare(rows), metric.prepare(self.components_)
         else:
             core_rows = self.components_
+        if metric.is_euclidean:
+            return label_by_core(core_rows, core_labels, rows, rule)
         distances = partial(metric.lengths, n_threads=rule.n_threads)
         return label_rows(core_rows, core_labels, rows, distances, rule)
 
@@ -264,11 +272,29 @@ class DBSCAN(Clusterer):
         n_threads = self._n_threads()
         return DensityRule(self.eps_, float(self.min_samples), weights, self.border, n_threads)
 
-    def _metric(self, X: Any) -> Metric:
+    def _metric(self, X: Any, **learned: Any) -> Metric:
         params = dict(self.metric_params or {})
-        if self.metric == "minkowski" and self.p is not None:
+        if self.metric in _WITH_POWER and self.p is not None:
             params.setdefault("p", self.p)
-        return as_metric(self.metric, X, who="DBSCAN", **params)
+        return as_metric(self.metric, X, who="DBSCAN", **params, **learned)
+
+    def _warn_of_ignored(self) -> None:
+        """Name parameters of metrics that have no effect here."""
+        given = (self.metric_params or {}).get("p", self.p)
+        ignored = []
+        if self.p is not None and (self.metric not in _WITH_POWER or given != self.p):
+            ignored.append(f"p={self.p}")
+        if self.metric_params and self.metric in _GIVEN:
+            ignored.append(f"metric_params={self.metric_params!r}")
+        if ignored:
+            why = (
+                f"metric_params has p={given}"
+                if self.metric in _WITH_POWER
+                else f"metric={self.metric!r} does not take it"
+            )
+            self._advise(
+                "ignored", f"{' and '.join(ignored)} is ignored, since {why}; leave it out.", 2
+            )
 
     def _choose_eps(self, rows: Any) -> float:
         """The eps that the distances of checked rows suggest."""
@@ -280,7 +306,7 @@ class DBSCAN(Clusterer):
         if self.metric == "gower":  # whose rows are prepared by now
             metric = replace(as_metric("gower", **self.gower_), prepare=np.asarray)
         else:
-            metric = self._metric(rows)
+            metric = self._metric(rows, **self.metric_params_)
         found = read_eps("DBSCAN", rows, self.min_samples, metric, self._n_threads(), {})
         if not (found.has_knee or found.has_level):
             self._advise("no knee", f"eps='auto' took eps={found.eps:g}: {found.reason}.", depth=2)
@@ -295,8 +321,11 @@ class DBSCAN(Clusterer):
             return metric.prepare(X), partial(_cluster_by_metric, metric)
         rows = _dense(validated(self, X, accept_sparse="csr", dtype=_FLOATS))
         metric = self._metric(rows)
+        self.metric_params_ = dict(metric.learned)
         if metric.name == "euclidean":
             return rows, cluster_rows
+        if metric.is_euclidean:
+            return rows, lambda rows, rule: cluster_rows(metric.prepare(rows), rule)
         return rows, lambda rows, rule: _cluster_by_metric(metric, metric.prepare(rows), rule)
 
     def _measure_again(self, X: Any) -> tuple[Any, Metric]:
@@ -307,7 +336,7 @@ class DBSCAN(Clusterer):
             return metric.prepare(X), metric
         rows = validated(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
         rows = _dense(rows).astype(self.components_.dtype, copy=False)
-        return rows, self._metric(rows)
+        return rows, self._metric(rows, **self.metric_params_)
 
     def _given(self, X: Any) -> tuple[Any, Cluster]:
         """A checked matrix of distances or edge lengths, and how to cluster by it."""

@@ -48,7 +48,7 @@ from coterie.density._select import (
     select_clusters,
 )
 from coterie.density._stored import check_stored
-from coterie.distance import METRICS, Metric, as_metric
+from coterie.distance import NAMES, Metric, as_metric
 from coterie.errors import AdviceWarning
 
 Kinds = npt.NDArray[np.int8]
@@ -163,7 +163,7 @@ class HDBSCAN(Clusterer):
         "min_samples": NONE | whole(1),
         "cluster_selection_epsilon": real(0),
         "max_cluster_size": NONE | whole(1),
-        "metric": one_of(*METRICS, "l1", "l2", "precomputed") | CALLABLE,
+        "metric": one_of(*NAMES, "precomputed") | CALLABLE,
         "metric_params": NONE | Rule(lambda value: isinstance(value, Mapping), "a dict"),
         "alpha": positive(),
         "algorithm": one_of("auto", "brute", "kd_tree", "ball_tree"),
@@ -307,7 +307,7 @@ class HDBSCAN(Clusterer):
                 )
             queries = self._dense_rows(X, reset=False)
             kind = _kinds(queries)
-            metric = self._metric(queries)
+            metric = self._metric(self.rows_)  # from which it learns what it did at the fit
             first = reach.first_by_metric(metric, self.rows_, cores, queries[kind == _FINITE])
         tree, flat = self._stored_trees()
         with np.errstate(divide="ignore"):

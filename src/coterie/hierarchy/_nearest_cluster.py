@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,15 +51,26 @@ class ClusterRows:
     starts: Ints | None = None
     shares: Floats | None = None
 
-    def nearest(self, X: npt.NDArray[Any], method: str, metric: Any, n_threads: Any) -> Ints:
+    def nearest(
+        self,
+        X: npt.NDArray[Any],
+        method: str,
+        metric: Any,
+        n_threads: Any,
+        metric_params: Mapping[str, Any],
+    ) -> Ints:
         """The nearest cluster of every row; without a metric, X holds distances."""
         labels = np.empty(X.shape[0], dtype=np.int64)
         width = self.centers if self.centers is not None else self.order
         assert width is not None
         step = max(1, _TOGETHER // len(width))
+        # The metric learns from the rows of the fit again.
+        found = metric
+        if metric is not None and self.rows is not None:
+            found = as_metric(metric, self.rows, who="predict", **metric_params)
         for start in range(0, X.shape[0], step):
             part = slice(start, start + step)
-            labels[part] = self._dists(X[part], method, metric, n_threads).argmin(axis=1)
+            labels[part] = self._dists(X[part], method, found, n_threads).argmin(axis=1)
         return labels
 
     def _dists(self, X: npt.NDArray[Any], method: str, metric: Any, n_threads: Any) -> Floats:

@@ -26,7 +26,7 @@ from coterie._checks import (
     validated,
     whole,
 )
-from coterie.distance import METRICS, condensed
+from coterie.distance import NAMES, condensed
 from coterie.hierarchy._connected_single import heads_first
 from coterie.hierarchy._cut import count_at_height, cut_early, cut_tree
 from coterie.hierarchy._nearest_cluster import ClusterRows, describe_clusters
@@ -37,7 +37,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 #: Metrics for which scikit-learn leaves single linkage to SciPy, where the lower part comes first.
-_SORTED = ("cosine", "correlation", "sqeuclidean", "gower")
+_SORTED = ("cosine", "correlation", "sqeuclidean", "gower", "yule", "nan_euclidean")
 _CACHE = Rule(
     lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path or joblib.Memory"
 )
@@ -74,6 +74,8 @@ class AgglomerativeClustering(Clusterer):
         *Approximate*: link so many micro-clusters instead of the rows; see `coterie.linkage`.
     random_state : int, RandomState or None, default=None
         Of `compress`; nothing else is random.
+    metric_params : dict or None, default=None
+        More arguments for the metric, see `coterie.distance.as_metric`.
     n_threads : int or None, default=None
 
     Attributes
@@ -99,7 +101,8 @@ class AgglomerativeClustering(Clusterer):
 
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_clusters": NONE | whole(1),
-        "metric": one_of(*METRICS, "l1", "l2", "precomputed") | CALLABLE,
+        "metric": one_of(*NAMES, "precomputed") | CALLABLE,
+        "metric_params": NONE | Rule(lambda value: isinstance(value, Mapping), "a dict"),
         "memory": NONE | _CACHE,
         "connectivity": NONE | ARRAY | CALLABLE,
         "compute_full_tree": one_of("auto") | FLAG,
@@ -132,6 +135,7 @@ class AgglomerativeClustering(Clusterer):
         compute_distances: bool = False,
         compress: int | None = None,
         random_state: Any = None,
+        metric_params: Mapping[str, Any] | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -144,6 +148,7 @@ class AgglomerativeClustering(Clusterer):
         self.compute_distances = compute_distances
         self.compress = compress
         self.random_state = random_state
+        self.metric_params = metric_params
         self.n_threads = n_threads
 
     def __sklearn_tags__(self) -> Any:
@@ -151,6 +156,15 @@ class AgglomerativeClustering(Clusterer):
         tags.input_tags.sparse = False
         tags.input_tags.pairwise = self._is_precomputed()
         return tags
+
+    def _metric_params(self) -> dict[str, Any]:
+        """Arguments for the metric; given distances have none."""
+        if self._is_precomputed() and self.metric_params:
+            raise ValueError(
+                f"AgglomerativeClustering: metric_params={self.metric_params!r} was given, and "
+                "metric='precomputed' takes none; use None."
+            )
+        return dict(self.metric_params or {})
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
@@ -177,6 +191,7 @@ class AgglomerativeClustering(Clusterer):
         linked = link(
             rows, self.linkage, self.metric, connectivity=graph, compress=self.compress,
             random_state=self.random_state, n_threads=self.n_threads, who=type(self).__name__,
+            **self._metric_params(),
         )  # fmt: skip
         self.Z_, self.n_connected_components_ = linked.Z, linked.n_connected_components
         self.n_leaves_ = n_rows
@@ -264,7 +279,7 @@ class AgglomerativeClustering(Clusterer):
         rows = validated(self, X, dtype=[np.float64, np.float32], reset=False)
         clusters = ClusterRows(**self.clusters_)
         metric = None if self._is_precomputed() else self.metric
-        return clusters.nearest(rows, self.linkage, metric, self.n_threads)
+        return clusters.nearest(rows, self.linkage, metric, self.n_threads, self._metric_params())
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> Ints:
         """Labels of another cut of the same tree; the model stays as it is.
@@ -333,7 +348,9 @@ class AgglomerativeClustering(Clusterer):
         if self._is_precomputed():
             lengths = rows[np.triu_indices(rows.shape[0], 1)]
         else:
-            lengths = condensed(rows, self.metric, n_threads=self.n_threads)
+            lengths = condensed(
+                rows, self.metric, n_threads=self.n_threads, **self._metric_params()
+            )
         return float(np.corrcoef(lengths, self.cophenetic_distances())[0, 1])
 
     def _check_pairs(self) -> None:

@@ -136,6 +136,7 @@ def link(
     found = as_metric(metric, X, who=who, **metric_params)
     if method in EUCLIDEAN:
         _check_euclidean(who, method, found)
+        found = as_metric("euclidean", who=who)  # which leaves rows as they are
     if compress is not None:
         return Linked(
             _link_compressed(X, method, found, connectivity, compress, random_state, threads, who),
