@@ -92,10 +92,14 @@ def belong(tree: CondensedTree, flat: FlatClusters, cluster: Ints, lam: Floats) 
 
 
 def cluster_at(tree: CondensedTree, rows: npt.NDArray[np.int64], lam: Floats) -> Ints:
-    """The cluster of each of these rows of the fit at a lambda, at or above where they fell."""
+    """The cluster that holds each of these rows of the fit up to a lambda.
+
+    That is never more than where they fell. A cluster that is born at this lambda is too late.
+    """
     cluster = tree.row_cluster[rows]
-    outside = np.flatnonzero(lam < tree.birth[cluster])
-    while outside.size:
+    outside = np.arange(cluster.size)
+    while outside.size:  # which ends, as parents have lower numbers
+        at = cluster[outside]
+        outside = outside[(at > 0) & (lam[outside] <= tree.birth[at])]
         cluster[outside] = tree.parent[cluster[outside]]
-        outside = outside[lam[outside] < tree.birth[cluster[outside]]]
     return cluster
