@@ -69,6 +69,8 @@ def select_clusters(tree: CondensedTree, rule: Selection) -> FlatClusters:
     least_lambda = 0.0
     if kept.size == 1 and kept[0] == 0:
         least_lambda = 1 / rule.epsilon if rule.epsilon > 0 else float(tree.death[0])
+        if tree.row_lambda.max() < least_lambda:  # a cluster of no rows is none
+            kept, label, least_lambda = kept[:0], np.full_like(label, NOISE), 0.0
     else:  # what is in no part of all rows is noise
         label[owner == 0] = NOISE
     return FlatClusters(kept.astype(np.int32), label, least_lambda)
