@@ -477,7 +477,7 @@ def test_distances_that_differ_by_direction(form: Any, metric: str) -> None:
     with pytest.warns(AdviceWarning, match="2 pairs of rows are within eps=0.5 one way only"):
         model.fit(form(dists))
     assert model.n_one_way_ == 2
-    with pytest.raises(ValueError, match="2 pairs of the fit's matrix were within eps=0.5 one way"):
+    with pytest.raises(ValueError, match="2 pairs of the fit's matrix were within"):
         model.predict(form(dists))
 
 
@@ -513,11 +513,11 @@ def test_a_graph_is_copied() -> None:
 
 def test_an_eps_from_correlations_of_huge_numbers() -> None:
     X = np.where(np.random.default_rng(0).random((300, 3)) < 0.5, 1.7e308, -1.7e308)
-    small = DBSCAN(0.5, metric="correlation").fit(np.sign(X)).labels_
+    small = DBSCAN(0.3, metric="correlation").fit(np.sign(X)).labels_
     with np.errstate(invalid="ignore"):  # in scikit-learn's check of the rows
         with pytest.raises(ValueError, match="no distance tells an eps"):
             DBSCAN("auto", metric="correlation").fit(X)
-        labels = DBSCAN(0.5, metric="correlation").fit(X).labels_
+        labels = DBSCAN(0.3, metric="correlation").fit(X).labels_
     np.testing.assert_array_equal(labels, small)
 
 
