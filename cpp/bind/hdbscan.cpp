@@ -4,6 +4,7 @@
 #include "convert.hpp"
 
 #include "coterie/condense.hpp"
+#include "coterie/levels.hpp"
 #include "coterie/merge_tree.hpp"
 #include "coterie/rooted_tree.hpp"
 #include "coterie/select_clusters.hpp"
@@ -61,6 +62,11 @@ void require_merges(std::span<const std::int32_t> left, std::span<const std::int
     }
 }
 
+void find_levels_of(Column<const double> lengths, Column<double> heights) {
+    require(heights.shape(0) == lengths.shape(0), "there must be a height a length");
+    find_levels({lengths.data(), lengths.shape(0)}, heights.data());
+}
+
 std::int32_t condense_of(Column<const std::int32_t> left, Column<const std::int32_t> right,
                          Column<const double> heights, Column<const std::int32_t> sizes,
                          std::int32_t min_cluster_size, Column<std::int32_t> row_cluster,
@@ -110,6 +116,7 @@ void add_hdbscan(nb::module_& m) {
           "left"_a.noconvert(), "right"_a.noconvert(), "sizes"_a.noconvert());
     m.def("point_away_from_first", &point_away_from_first_of, "heads"_a.noconvert(),
           "tails"_a.noconvert());
+    m.def("find_levels", &find_levels_of, "lengths"_a.noconvert(), "heights"_a.noconvert());
     m.def("condense", &condense_of, "left"_a.noconvert(), "right"_a.noconvert(),
           "heights"_a.noconvert(), "sizes"_a.noconvert(), "min_cluster_size"_a,
           "row_cluster"_a.noconvert(), "row_lambda"_a.noconvert(), "parent"_a.noconvert(),
