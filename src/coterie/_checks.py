@@ -136,7 +136,10 @@ def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.f
         weights = np.full(n_rows, float(sample_weight))  # type: ignore[arg-type]
     else:
         weights = check_array(
-            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+            unmasked(who, sample_weight, "sample_weight"),
+            ensure_2d=False,
+            dtype=np.float64,
+            input_name="sample_weight",
         )
     if weights.ndim != 1:
         raise ValueError(
@@ -225,14 +228,56 @@ def _advising(who: str) -> Iterator[None]:
         raise
 
 
+def unmasked(who: str, X: Any, name: str = "X") -> Any:
+    """X without its mask; refused where a cell is masked."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    mask = np.ma.getmaskarray(X)
+    if mask.any():
+        n_masked = np.count_nonzero(mask)
+        place = [int(at) for at in np.argwhere(mask)[0]]
+        where = f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"place {place[0]}"
+        raise ValueError(
+            f"{who}: {name} is a masked array with {n_masked} masked "
+            f"{'cell' if n_masked == 1 else 'cells'} (the first in {where}); fill them "
+            f"({name}.filled(...)) or use GaussianMixture or MixedMixture, which know missing "
+            "cells."
+        )
+    return np.ma.getdata(X)
+
+
+def nan_for_masked(X: Any) -> Any:
+    """X with NaN where it is masked (None among texts and objects); anything else as it is."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    data, mask = np.ma.getdata(X), np.ma.getmaskarray(X)
+    if not mask.any():
+        return data
+    if data.dtype.kind in "biuf":
+        data, missing = data.astype(np.result_type(data.dtype, np.float32)), np.nan
+    else:
+        data, missing = data.astype(object), None
+    data[mask] = missing
+    return data
+
+
 def validated(estimator: Any, X: Any, **options: Any) -> Any:
-    """scikit-learn's `validate_data`, with advice."""
-    with _advising(type(estimator).__name__):
+    """scikit-learn's `validate_data`, with advice.
+
+    Masked cells are missing where the estimator knows missing cells (its tag `allow_nan`), and
+    refused elsewhere.
+    """
+    who = type(estimator).__name__
+    if not options.get("skip_check_array"):  # then whoever reads the table looks at its mask
+        knows_missing = estimator.__sklearn_tags__().input_tags.allow_nan
+        X = nan_for_masked(X) if knows_missing else unmasked(who, X)
+    with _advising(who):
         return validate_data(estimator, X, **options)
 
 
 def checked(who: str, X: Any, **options: Any) -> Any:
     """scikit-learn's `check_array` for a function of this name, with advice."""
+    X = unmasked(who, X)
     with _advising(who):
         return check_array(X, input_name="X", estimator=who, **options)
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._checks import check_memory, checked
+from coterie._checks import check_memory, checked, nan_for_masked
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
 
@@ -442,7 +442,7 @@ def _columns(X: Any) -> list[npt.NDArray[Any]]:
     """The columns of a data frame or of an array."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         return [np.asarray(X[name]) for name in X.columns]
-    array = np.asarray(X)
+    array = np.asarray(nan_for_masked(X))
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"gower: X has shape {array.shape}; pass a table of rows and columns.")
     return list(array.T)

@@ -21,6 +21,7 @@ from coterie._checks import (
     Rule,
     check_csr,
     check_memory,
+    checked,
     one_of,
     positive,
     validated,
@@ -319,7 +320,7 @@ class DBSCAN(Clusterer):
 
     def _check_given(self, X: Any, n_fitted: int | None) -> Any:
         """Distances or edge lengths to all rows of the fit, or of X itself; CSR for a graph."""
-        given = check_array(X, accept_sparse="csr", dtype=_FLOATS, estimator=self)
+        given = checked("DBSCAN", X, accept_sparse="csr", dtype=_FLOATS)
         if given.shape[1] != (given.shape[0] if n_fitted is None else n_fitted):
             wanted = "a square matrix" if n_fitted is None else f"{n_fitted} columns"
             raise ValueError(
