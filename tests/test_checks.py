@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
 import coterie
 from coterie import _checks
@@ -95,3 +99,107 @@ def test_masked_cells_as_nan() -> None:
     assert _checks.nan_for_masked(text).tolist() == [["a", None]]
     rows = np.ones((2, 2))
     assert _checks.nan_for_masked(rows) is rows
+
+
+FRAME = pd.DataFrame(
+    {"age": [1, 2, 3, 4, 5], "height": [1.0, 2, 3, 4, 5], "weight": [2.0, 4, 6, 8, 1]}
+)
+
+
+def with_cell(value: Any) -> Any:
+    """The frame with one other cell in row 3, column 'height'."""
+    frame = FRAME.astype({"height": object}) if not isinstance(value, float) else FRAME.copy()
+    frame.loc[3, "height"] = value
+    return frame
+
+
+DOORS = [
+    *REFUSING[:1],
+    *REFUSING[3:],
+    coterie.BernoulliMixture(2),
+    coterie.PoissonMixture(2),
+]
+
+
+def complaint(door: Any, X: Any, kind: type[Exception] = ValueError) -> str:
+    """What an estimator or a function says to X; begins with its name."""
+    name = getattr(door, "__name__", type(door).__name__)
+    with pytest.raises(kind, match=rf"^{name}: ") as caught:
+        getattr(door, "fit", door)(X)
+    return str(caught.value)
+
+
+EVERYWHERE = [*DOORS, coterie.linkage, coterie.distance.pairwise, coterie.spanning_tree]
+
+
+@pytest.mark.parametrize("door", EVERYWHERE)
+@pytest.mark.parametrize(
+    ("value", "words"), [(np.nan, "contains NaN"), (np.inf, "contains infinity")]
+)
+def test_what_is_not_finite_is_found_by_column_and_row(door: Any, value: float, words: str) -> None:
+    for frame in (with_cell(value), pl.from_pandas(with_cell(value), nan_to_null=False)):
+        said = complaint(door, frame)
+        assert words in said
+        assert "column 'height'" in said
+        assert "row 3" in said
+    said = complaint(door, with_cell(value).to_numpy())
+    assert "column 1" in said
+    assert "row 3" in said
+    if not type(door).__name__.endswith("Mixture"):
+        assert f": Input X {words}" in said
+
+
+def test_missing_cells_of_every_kind_of_frame_are_found() -> None:
+    for frame in (
+        with_cell(None),
+        FRAME.assign(height=pd.array([1, 2, 3, None, 5], dtype="Int64")),
+        pl.DataFrame({"age": [1, 2], "height": [1, None]}),
+        pa.table({"age": [1, 2], "height": [1, None]}),
+    ):
+        said = complaint(coterie.DBSCAN(), frame)
+        assert "DBSCAN: Input X contains NaN in column 'height' (row " in said
+
+
+@pytest.mark.parametrize("door", EVERYWHERE)
+@pytest.mark.parametrize("library", ["pandas", "polars", "numpy"])
+def test_text_is_found_by_column_and_value(door: Any, library: str) -> None:
+    frame = (
+        with_cell("tall")
+        if library != "polars"
+        else pl.from_pandas(FRAME).with_columns(height=pl.lit("tall"))
+    )
+    said = complaint(door, frame.to_numpy() if library == "numpy" else frame)
+    column = "1" if library == "numpy" else "'height'"
+    row = 0 if library == "polars" else 3
+    assert f"could not convert string to float: 'tall' in column {column} (row {row}); " in said
+
+
+@pytest.mark.parametrize("door", EVERYWHERE)
+def test_tables_of_another_kind(door: Any) -> None:
+    said = complaint(door, np.zeros((5, 4, 3)))
+    assert "X has shape (5, 4, 3): pass a row for each" in said
+    assert "X is a LazyFrame" in complaint(door, pl.from_pandas(FRAME).lazy())
+    assert "pass X.collect()" in complaint(door, pl.from_pandas(FRAME).lazy())
+    said = complaint(door, FRAME.to_numpy() + 1j)
+    assert "Complex data not supported: X has dtype complex128; pass real numbers" in said
+    assert len(said) < 200
+    dates = FRAME.assign(height=pd.Timestamp("2020-01-01"))
+    assert "column 'height' holds datetime64" in complaint(door, dates, TypeError)
+    assert "pass rows of equal length" in complaint(door, [[1, 2], [3]])
+    if door is not coterie.linkage:  # which takes one dimension for distances
+        assert "X.reshape(-1, 1)" in complaint(door, FRAME.height.to_numpy())
+
+
+def test_a_lazy_frame_under_gower() -> None:
+    frame = pl.from_pandas(FRAME)
+    model = coterie.DBSCAN(0.3, metric="gower", min_samples=2).fit(frame)
+    for ask in (model.fit, model.predict):
+        with pytest.raises(ValueError, match=r"^DBSCAN: X is a LazyFrame.*X\.collect\(\)"):
+            ask(frame.lazy())
+    with pytest.raises(ValueError, match=r"^linkage: X is a LazyFrame.*X\.collect\(\)"):
+        coterie.linkage(frame.lazy(), "average", "gower")
+
+
+def test_sparse_rows_say_where_too() -> None:
+    X = sp.csr_array(with_cell(np.nan).to_numpy())
+    assert "contains NaN in column 1 (row 3)" in complaint(coterie.KMeans(2), X)

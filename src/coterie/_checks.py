@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import assert_all_finite, check_array, validate_data
+
+from coterie._complaints import advising
 
 
 @dataclass(frozen=True)
@@ -206,26 +208,13 @@ def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
             )
 
 
-#: What to do about the first words that scikit-learn finds for rows it cannot take.
-_ADVICE = {
-    "could not convert string to float": "leave text columns out, or encode them",
-    "Input X contains NaN": "leave such rows out, fill the cells, or use GaussianMixture",
-    "Input X contains infinity": "leave such rows out, or scale the column down",
-    "Found array with": "pass more rows, or more columns",
-}
-
-
-@contextmanager
-def _advising(who: str) -> Iterator[None]:
-    """Let complaints of scikit-learn also say who asked and what to do."""
-    try:
-        yield
-    except ValueError as error:
-        found = str(error).splitlines()[0].rstrip(".")
-        for words, advice in _ADVICE.items():
-            if found.startswith(words):
-                raise ValueError(f"{who}: {found}; {advice}.") from error
-        raise
+def refuse_lazy(who: str, X: Any) -> None:
+    """Refuse a plan of a table (a polars LazyFrame) in place of a table."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        raise ValueError(
+            f"{who}: X is a {type(X).__name__}, which has no rows until it is collected; pass "
+            "X.collect()."
+        )
 
 
 def unmasked(who: str, X: Any, name: str = "X") -> Any:
@@ -268,21 +257,23 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
     refused elsewhere.
     """
     who = type(estimator).__name__
+    refuse_lazy(who, X)
     if not options.get("skip_check_array"):  # then whoever reads the table looks at its mask
         knows_missing = estimator.__sklearn_tags__().input_tags.allow_nan
         X = nan_for_masked(X) if knows_missing else unmasked(who, X)
-    with _advising(who):
+    with advising(who, X):
         return validate_data(estimator, X, **options)
 
 
 def checked(who: str, X: Any, **options: Any) -> Any:
     """scikit-learn's `check_array` for a function of this name, with advice."""
+    refuse_lazy(who, X)
     X = unmasked(who, X)
-    with _advising(who):
+    with advising(who, X):
         return check_array(X, input_name="X", estimator=who, **options)
 
 
-def check_finite_rows(who: str, rows: Any) -> None:
-    """scikit-learn's `assert_all_finite` for rows, with advice."""
-    with _advising(who):
+def check_finite_rows(who: str, rows: Any, names: Sequence[str] | None = None) -> None:
+    """scikit-learn's `assert_all_finite` for rows, with advice; `names` are of their columns."""
+    with advising(who, rows, names):
         assert_all_finite(rows, input_name="X", estimator_name=who)

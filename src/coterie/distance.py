@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._checks import check_memory, checked, nan_for_masked
+from coterie._checks import check_memory, checked, nan_for_masked, refuse_lazy
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
 
@@ -361,7 +361,7 @@ def _gower(
     """
     _refuse_unknown(who, "gower", unknown)
     if categories is None:
-        categories = _learn_categories(X, categorical)
+        categories = _learn_categories(who, X, categorical)
     coder = _Coder.of(who, categories)
     n_cols = len(categories)
     if ranges is None:
@@ -383,8 +383,9 @@ def _gower(
     return Metric("gower", ("gower", 2.0, ranges, weights), coder.encode, learned=learned)
 
 
-def _learn_categories(X: Any, categorical: Any) -> Categories:
+def _learn_categories(who: str, X: Any, categorical: Any) -> Categories:
     """The values that each categorical column takes, in the order they appear in."""
+    refuse_lazy(who, X)
     columns = _columns(X)
     mask = np.array([not _is_numeric(column) for column in columns])
     if categorical is not None:
@@ -418,6 +419,7 @@ class _Coder:
 
     def encode(self, X: Any) -> npt.NDArray[Any]:
         """A float64 table; a category that was never seen differs from all others."""
+        refuse_lazy(self.who, X)
         columns = _columns(X)
         if len(columns) != len(self.categorical):
             raise ValueError(

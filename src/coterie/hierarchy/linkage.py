@@ -209,8 +209,12 @@ def _check_method(who: str, method: Any) -> None:
 
 
 def _is_precomputed(X: Any, metric: Any) -> bool:
-    given = isinstance(metric, str) and metric == "precomputed"
-    return given or np.ndim(X) == 1
+    if isinstance(metric, str) and metric == "precomputed":
+        return True
+    try:
+        return np.ndim(X) == 1
+    except ValueError:  # lists of unequal lengths, which the check of rows names
+        return False
 
 
 def _check_euclidean(who: str, method: str, metric: Metric) -> None:
