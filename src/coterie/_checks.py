@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
 from coterie._complaints import advising
@@ -115,15 +116,24 @@ def check_enough_rows(who: str, n_clusters: int, n_rows: int) -> None:
         )
 
 
-def check_csr(who: str, rows: Any) -> Any:
-    """A CSR matrix the kernels can trust: indices in range, no entry twice."""
+def check_sparse(who: str, X: Any, name: str = "X") -> None:
+    """Refuse a sparse matrix whose arrays contradict each other; all else passes.
+
+    To be called before anything is done with it: a cast or a conversion may crash on a bad index.
+    """
     try:
-        rows.check_format(full_check=True)
+        if sp.issparse(X) and hasattr(X, "check_format"):
+            X.check_format(full_check=True)
     except ValueError as error:
         raise ValueError(
-            f"{who}: X is a sparse matrix whose index arrays contradict each other ({error}); "
-            "build it anew, for example with scipy.sparse.csr_matrix(X.toarray())."
+            f"{who}: {name} is a sparse matrix whose index arrays contradict each other ({error}); "
+            "build it anew from the entries it should have."
         ) from error
+
+
+def check_csr(who: str, rows: Any, name: str = "X") -> Any:
+    """A CSR matrix the kernels can trust: indices in range, no entry twice."""
+    check_sparse(who, rows, name)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
@@ -192,8 +202,8 @@ def available_memory() -> int | None:
 _STRIP_ENTRIES = 1 << 20
 
 
-def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
-    """Refuse two distances for one pair; in strips, so that no second table is made."""
+def _first_unlike(given: npt.NDArray[Any]) -> tuple[int, int] | None:
+    """The first entry of a square that its mirror image differs from; in strips, for memory."""
     n_rows = given.shape[0]
     strip = max(1, _STRIP_ENTRIES // max(1, n_rows))
     for start in range(0, n_rows, strip):
@@ -201,11 +211,25 @@ def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
         same = np.isclose(here, there, equal_nan=True)
         if not same.all():
             i, j = np.argwhere(~same)[0]
-            one, other = float(here[i, j]), float(there[i, j])
-            raise ValueError(
-                f"{who}: X with metric='precomputed' must be symmetric, and X[{start + i}, {j}] is "
-                f"{one:.6g} but X[{j}, {start + i}] is {other:.6g}; pass (X + X.T) / 2."
-            )
+            return start + int(i), int(j)
+    return None
+
+
+def is_symmetric(given: npt.NDArray[Any]) -> bool:
+    """Whether a square is its own mirror image, to rounding."""
+    return _first_unlike(given) is None
+
+
+def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
+    """Refuse two distances for one pair."""
+    unlike = _first_unlike(given)
+    if unlike is not None:
+        i, j = unlike
+        raise ValueError(
+            f"{who}: X with metric='precomputed' must be symmetric, and X[{i}, {j}] is "
+            f"{float(given[i, j]):.6g} but X[{j}, {i}] is {float(given[j, i]):.6g}; pass "
+            "(X + X.T) / 2."
+        )
 
 
 def refuse_lazy(who: str, X: Any) -> None:

@@ -151,7 +151,7 @@ def pairwise(
 
 def condensed(
     X: Any,
-    metric: str | RowFunction = "euclidean",
+    metric: str | RowFunction | Metric = "euclidean",
     *,
     n_threads: int | None = None,
     **metric_params: Any,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_symmetric, whole
+from coterie._checks import check_symmetric, is_symmetric, whole
 from coterie._config import resolve_n_threads
 from coterie.data import as_blocks
 from coterie.distance import Metric, RowFunction, as_metric
+from coterie.errors import AdviceWarning
 from coterie.hierarchy._compress import link_compressed
 from coterie.hierarchy._connectivity import check_graph, lengths_of, link_connected
 from coterie.hierarchy._single import merge_table
@@ -133,6 +135,7 @@ def link(
             return _link_connected_square(X, method, connectivity, who)
         lengths, n_rows = given_triangle(X, method, overwrite=overwrite, who=who)
         return Linked(link_triangle(lengths, method, n_rows, n_threads=threads), 1)
+    _warn_of_square(who, X)
     found = as_metric(metric, X, who=who, **metric_params)
     if method in EUCLIDEAN:
         _check_euclidean(who, method, found)
@@ -215,6 +218,24 @@ def _is_precomputed(X: Any, metric: Any) -> bool:
         return np.ndim(X) == 1
     except ValueError:  # lists of unequal lengths, which the check of rows names
         return False
+
+
+def _warn_of_square(who: str, X: Any) -> None:
+    """Advise where rows look like a table of distances: square, zero diagonal, symmetric."""
+    shape = np.shape(X) if isinstance(X, (np.ndarray, list, tuple)) else ()
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 3:
+        return
+    cells = np.asarray(X)
+    if cells.dtype.kind not in "biuf" or np.diagonal(cells).any() or not cells.any():
+        return
+    if (cells >= 0).all() and is_symmetric(cells):
+        warnings.warn(
+            f"{who}: X is a symmetric table of {shape[0]} x {shape[0]} numbers with zeros on the "
+            "diagonal and is taken as rows, though it looks like distances; if it holds such, "
+            "give metric='precomputed'.",
+            AdviceWarning,
+            stacklevel=4,
+        )
 
 
 def _check_euclidean(who: str, method: str, metric: Metric) -> None:
