@@ -11,6 +11,7 @@ import numpy.typing as npt
 from coterie._config import resolve_n_threads
 from coterie.distance import Metric, prepare_both
 from coterie.hierarchy._cut import find_heads, halving_weights
+from coterie.hierarchy._scale import exponent_for, scale_down
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -58,6 +59,8 @@ class ClusterRows:
         to = X
         if metric is not None:
             X, to = prepare_both(metric, X, self.rows if self.centers is None else self.centers)
+            exponent = exponent_for(metric, X, to)
+            X, to = scale_down(X, exponent), scale_down(to, exponent)
         width = self.centers if self.centers is not None else self.order
         assert width is not None
         step = max(1, _TOGETHER // len(width))
