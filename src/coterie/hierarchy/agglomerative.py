@@ -29,18 +29,15 @@ from coterie._checks import (
     whole,
 )
 from coterie.distance import METRICS, Metric, as_metric, condensed
-from coterie.hierarchy._connected_single import heads_first
+from coterie.hierarchy._children import children_of
 from coterie.hierarchy._cut import count_at_height, cut_early, cut_tree
 from coterie.hierarchy._nearest_cluster import ClusterRows, describe_clusters
-from coterie.hierarchy._prim_order import order_parts
 from coterie.hierarchy.linkage import EUCLIDEAN, METHODS, link
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _FLOATS = [np.float64, np.float32]
-#: Metrics for which scikit-learn leaves single linkage to SciPy, where the lower part comes first.
-_SORTED = ("cosine", "correlation", "sqeuclidean", "gower")
 _CACHE = Rule(
     lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path or joblib.Memory"
 )
@@ -187,12 +184,7 @@ class AgglomerativeClustering(Clusterer):
         )  # fmt: skip
         self.Z_, self.n_connected_components_ = linked.Z, linked.n_connected_components
         self.n_leaves_ = n_rows
-        children = linked.Z[:, :2].astype(np.int64)
-        if linked.tree is not None and graph is not None:
-            children = heads_first(linked.tree)
-        elif linked.tree is not None and not callable(self.metric) and self.metric not in _SORTED:
-            children = order_parts(children, linked.tree)
-        self._cut_first_time(children)
+        self._cut_first_time(children_of(linked, self.metric, connected=graph is not None))
         self._describe(rows)
         return self
 
