@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
     from coterie.density import DBSCAN, HDBSCAN
     from coterie.density.dbscan import dbscan
-    from coterie.hierarchy import AgglomerativeClustering
+    from coterie.hierarchy import AgglomerativeClustering, FeatureAgglomeration
     from coterie.hierarchy.linkage import linkage
+    from coterie.hierarchy.trees import linkage_tree, ward_tree
     from coterie.mixture import (
         BayesianGaussianMixture,
         BernoulliMixture,
@@ -33,7 +34,13 @@ register_with_threadpoolctl()
 _HOMES = {
     "centroid": ("BisectingKMeans", "KMeans", "MiniBatchKMeans", "kmeans_plusplus"),
     "density": ("DBSCAN", "HDBSCAN", "dbscan"),
-    "hierarchy": ("AgglomerativeClustering", "linkage"),
+    "hierarchy": (
+        "AgglomerativeClustering",
+        "FeatureAgglomeration",
+        "linkage",
+        "linkage_tree",
+        "ward_tree",
+    ),
     "mixture": (
         "BayesianGaussianMixture",
         "BernoulliMixture",
@@ -73,6 +80,7 @@ __all__ = [
     "BernoulliMixture",
     "BisectingKMeans",
     "CategoricalMixture",
+    "FeatureAgglomeration",
     "GaussianMixture",
     "KMeans",
     "MiniBatchKMeans",
@@ -83,9 +91,11 @@ __all__ = [
     "get_options",
     "kmeans_plusplus",
     "linkage",
+    "linkage_tree",
     "load",
     "options",
     "set_options",
     "show_config",
     "spanning_tree",
+    "ward_tree",
 ]

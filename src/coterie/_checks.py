@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
+from coterie._complaints import advising
 from coterie._sparse import canonical_csr, contradiction
 
 
@@ -145,7 +146,10 @@ def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.f
         weights = np.full(n_rows, float(sample_weight))  # type: ignore[arg-type]
     else:
         weights = check_array(
-            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+            unmasked(who, sample_weight, "sample_weight"),
+            ensure_2d=False,
+            dtype=np.float64,
+            input_name="sample_weight",
         )
     if weights.ndim != 1:
         raise ValueError(
@@ -196,8 +200,8 @@ def available_memory() -> int | None:
 _STRIP_ENTRIES = 1 << 20
 
 
-def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
-    """Refuse two distances for one pair; in strips, so that no second table is made."""
+def _first_unlike(given: npt.NDArray[Any]) -> tuple[int, int] | None:
+    """The first entry of a square that its mirror image differs from; in strips, for memory."""
     n_rows = given.shape[0]
     strip = max(1, _STRIP_ENTRIES // max(1, n_rows))
     for start in range(0, n_rows, strip):
@@ -205,50 +209,95 @@ def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
         same = np.isclose(here, there, equal_nan=True)
         if not same.all():
             i, j = np.argwhere(~same)[0]
-            one, other = float(here[i, j]), float(there[i, j])
-            raise ValueError(
-                f"{who}: X with metric='precomputed' must be symmetric, and X[{start + i}, {j}] is "
-                f"{one:.6g} but X[{j}, {start + i}] is {other:.6g}; pass (X + X.T) / 2."
-            )
+            return start + int(i), int(j)
+    return None
 
 
-#: What to do about the first words that scikit-learn finds for rows it cannot take.
-_ADVICE = {
-    "could not convert string to float": "leave text columns out, or encode them",
-    "Input X contains NaN": "leave such rows out, fill the cells, or use GaussianMixture",
-    "Input X contains infinity": "leave such rows out, or scale the column down",
-    "Found array with": "pass more rows, or more columns",
-}
+def is_symmetric(given: npt.NDArray[Any]) -> bool:
+    """Whether a square is its own mirror image, to rounding."""
+    return _first_unlike(given) is None
 
 
-@contextmanager
-def _advising(who: str) -> Iterator[None]:
-    """Let complaints of scikit-learn also say who asked and what to do."""
-    try:
-        yield
-    except ValueError as error:
-        found = str(error).splitlines()[0].rstrip(".")
-        for words, advice in _ADVICE.items():
-            if found.startswith(words):
-                raise ValueError(f"{who}: {found}; {advice}.") from error
-        raise
+def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
+    """Refuse two distances for one pair."""
+    unlike = _first_unlike(given)
+    if unlike is not None:
+        i, j = unlike
+        raise ValueError(
+            f"{who}: X with metric='precomputed' must be symmetric, and X[{i}, {j}] is "
+            f"{float(given[i, j]):.6g} but X[{j}, {i}] is {float(given[j, i]):.6g}; pass "
+            "(X + X.T) / 2."
+        )
+
+
+def refuse_lazy(who: str, X: Any) -> None:
+    """Refuse a plan of a table (a polars LazyFrame) in place of a table."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        raise ValueError(
+            f"{who}: X is a {type(X).__name__}, which has no rows until it is collected; pass "
+            "X.collect()."
+        )
+
+
+def unmasked(who: str, X: Any, name: str = "X") -> Any:
+    """X without its mask; refused where a cell is masked."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    mask = np.ma.getmaskarray(X)
+    if mask.any():
+        n_masked = np.count_nonzero(mask)
+        place = [int(at) for at in np.argwhere(mask)[0]]
+        where = f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"place {place[0]}"
+        raise ValueError(
+            f"{who}: {name} is a masked array with {n_masked} masked "
+            f"{'cell' if n_masked == 1 else 'cells'} (the first in {where}); fill them "
+            f"({name}.filled(...)) or use GaussianMixture or MixedMixture, which know missing "
+            "cells."
+        )
+    return np.ma.getdata(X)
+
+
+def nan_for_masked(X: Any) -> Any:
+    """X with NaN where it is masked (None among texts and objects); anything else as it is."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    data, mask = np.ma.getdata(X), np.ma.getmaskarray(X)
+    if not mask.any():
+        return data
+    if data.dtype.kind in "biuf":
+        data, missing = data.astype(np.result_type(data.dtype, np.float32)), np.nan
+    else:
+        data, missing = data.astype(object), None
+    data[mask] = missing
+    return data
 
 
 def validated(estimator: Any, X: Any, **options: Any) -> Any:
-    """scikit-learn's `validate_data`, with advice."""
-    check_sparse(type(estimator).__name__, X)
-    with _advising(type(estimator).__name__):
+    """scikit-learn's `validate_data`, with advice.
+
+    Masked cells are missing where the estimator knows missing cells (its tag `allow_nan`), and
+    refused elsewhere.
+    """
+    who = type(estimator).__name__
+    refuse_lazy(who, X)
+    check_sparse(who, X)
+    if not options.get("skip_check_array"):  # then whoever reads the table looks at its mask
+        knows_missing = estimator.__sklearn_tags__().input_tags.allow_nan
+        X = nan_for_masked(X) if knows_missing else unmasked(who, X)
+    with advising(who, X):
         return validate_data(estimator, X, **options)
 
 
 def checked(who: str, X: Any, **options: Any) -> Any:
     """scikit-learn's `check_array` for a function of this name, with advice."""
+    refuse_lazy(who, X)
     check_sparse(who, X)
-    with _advising(who):
+    X = unmasked(who, X)
+    with advising(who, X):
         return check_array(X, input_name="X", estimator=who, **options)
 
 
-def check_finite_rows(who: str, rows: Any) -> None:
-    """scikit-learn's `assert_all_finite` for rows, with advice."""
-    with _advising(who):
+def check_finite_rows(who: str, rows: Any, names: Sequence[str] | None = None) -> None:
+    """scikit-learn's `assert_all_finite` for rows, with advice; `names` are of their columns."""
+    with advising(who, rows, names):
         assert_all_finite(rows, input_name="X", estimator_name=who)

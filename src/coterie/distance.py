@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._checks import check_memory, checked
+from coterie._checks import check_memory, checked, nan_for_masked, refuse_lazy
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
 
@@ -184,7 +184,7 @@ def pairwise(
 
 def condensed(
     X: Any,
-    metric: str | RowFunction = "euclidean",
+    metric: str | RowFunction | Metric = "euclidean",
     *,
     n_threads: int | None = None,
     **metric_params: Any,
@@ -310,10 +310,6 @@ def _unit(rows: Floats) -> Floats:
     rows = rows / np.where(empty, 1.0, largest)
     lengths = np.sqrt(np.square(rows).sum(axis=1, keepdims=True))
     return np.hstack([rows / np.where(empty, 1.0, lengths), empty])
-
-
-#: Rows with numbers beyond this are scaled down by it before they are summed.
-_SAFE = 2.0**500
 
 
 def _directions(who: str, name: str) -> Callable[[Any], npt.NDArray[Any]]:
@@ -649,6 +645,7 @@ def _gower(
 
 def _learn_categories(who: str, X: Any, categorical: Any) -> Categories:
     """The values that each categorical column takes, in the order they appear in."""
+    refuse_lazy(who, X)
     columns = _columns(X)
     mask = np.array([not _is_numeric(column) for column in columns])
     if categorical is not None:
@@ -702,6 +699,7 @@ class _Coder:
 
     def encode(self, X: Any) -> npt.NDArray[Any]:
         """A float64 table; a category that was never seen differs from all others."""
+        refuse_lazy(self.who, X)
         columns = _columns(X)
         if len(columns) != len(self.categorical):
             raise ValueError(

@@ -227,7 +227,10 @@ def test_many_rows_make_seeds_wait() -> None:
 @pytest.mark.parametrize(
     ("X", "said"),
     [
-        ([[1.0, np.nan], [2, 3]], "kmeans_plusplus: Input X contains NaN; leave such rows out"),
+        (
+            [[1.0, np.nan], [2, 3]],
+            "kmeans_plusplus: Input X contains NaN.*row 0.*; leave such",
+        ),
         ([["a", "b"], ["c", "d"]], "kmeans_plusplus: could not convert string.*; leave text"),
     ],
 )

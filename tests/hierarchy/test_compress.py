@@ -67,7 +67,7 @@ def test_rows_on_disk(tmp_path: Path) -> None:
     np.testing.assert_array_equal(model.fit(X).labels_, labels)
     X[7, 3] = np.nan
     np.save(tmp_path / "holes.npy", X)
-    with pytest.raises(ValueError, match="NaN or infinity"):
+    with pytest.raises(ValueError, match=r"Input X contains NaN in column 3 \(row 7\)"):
         linkage(np.load(tmp_path / "holes.npy", mmap_mode="r"), compress=100)
 
 

@@ -69,7 +69,8 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             columns, space = lay_out(blocks, centers)
         except NotFiniteError:
             with np.errstate(over="ignore", invalid="ignore"):
-                check_finite_rows(who, blocks.rows)
+                names = getattr(self, "feature_names_in_", None)
+                check_finite_rows(who, blocks.rows, names)
             columns = None
         if columns is None or _squares_overflow(columns):
             raise ValueError(

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse import csgraph
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Clusterer
 from coterie._checks import (
@@ -23,6 +23,7 @@ from coterie._checks import (
     Rule,
     check_csr,
     check_symmetric,
+    checked,
     one_of,
     positive,
     real,
@@ -302,7 +303,7 @@ class HDBSCAN(Clusterer):
         check_is_fitted(self)
         reach, cores = self._reachability(), self.core_distances_
         if self.metric == "precomputed":
-            dists = check_array(X, dtype=_FLOATS, ensure_all_finite=False)
+            dists = checked("HDBSCAN", X, dtype=_FLOATS, ensure_all_finite=False)
             if dists.shape[1] != cores.size:
                 raise ValueError(
                     f"HDBSCAN: X has {dists.shape[1]} columns and the fit had {cores.size} rows; "

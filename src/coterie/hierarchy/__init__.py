@@ -1,6 +1,15 @@
 """Connectivity-based clustering: every merge of clusters, from single rows to all of them."""
 
 from coterie.hierarchy.agglomerative import AgglomerativeClustering
+from coterie.hierarchy.feature_agglomeration import FeatureAgglomeration
 from coterie.hierarchy.linkage import METHODS, linkage
+from coterie.hierarchy.trees import linkage_tree, ward_tree
 
-__all__ = ["METHODS", "AgglomerativeClustering", "linkage"]
+__all__ = [
+    "METHODS",
+    "AgglomerativeClustering",
+    "FeatureAgglomeration",
+    "linkage",
+    "linkage_tree",
+    "ward_tree",
+]

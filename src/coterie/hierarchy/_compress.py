@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from coterie._checks import check_finite_rows
 from coterie._history import Recorder
 from coterie.centroid._lloyd import Tally, lloyd
 from coterie.centroid._passes import NotFiniteError, lay_out
@@ -34,6 +35,7 @@ def link_compressed(
     """
     if n_micro >= blocks.n_rows:
         rows = np.asarray(blocks.rows)
+        check_finite_rows(who, rows)
         return link_vectors(rows, method, n_threads=n_threads, who=who)
     nearest, means = micro_clusters(blocks, n_micro, random_state, who)
     kept, labels = np.unique(nearest, return_inverse=True)
@@ -50,10 +52,9 @@ def micro_clusters(
     """Labels and means of some passes of k-means from k-means++ seeds."""
     try:
         _, space = lay_out(blocks, None)
-    except NotFiniteError as error:
-        raise ValueError(
-            f"{who}: X has NaN or infinity; fill in or leave out these rows."
-        ) from error
+    except NotFiniteError:
+        check_finite_rows(who, blocks.rows)
+        raise
     rng = check_random_state(random_state)
     seeds = SEEDINGS["k-means++"](blocks, space, n_micro, rng, n_local_trials=1).centers
     recorder = Recorder(_PASSES, None, False, 0, 1)

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from coterie import distance
+from coterie._checks import check_sparse
 from coterie.hierarchy._connected_single import graph_tree
 from coterie.hierarchy._single import merge_table
 from coterie.neighbors.spanning_tree import SpanningTree
@@ -190,7 +191,8 @@ def lengths_of(metric: distance.Metric, rows: npt.NDArray[Any], n_threads: int) 
 
 
 def check_graph(connectivity: Any, n_rows: int, who: str) -> Any:
-    """Refuse a graph of other rows."""
+    """Refuse a graph of other rows, or one that points outside of them."""
+    check_sparse(who, connectivity, "connectivity")
     graph = connectivity if sp.issparse(connectivity) else np.asarray(connectivity)
     if graph.shape != (n_rows, n_rows):
         raise ValueError(

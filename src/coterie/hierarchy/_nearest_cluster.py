@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._config import resolve_n_threads
-from coterie.distance import as_metric
+from coterie.distance import Metric, prepare_both
 from coterie.hierarchy._cut import find_heads, halving_weights
+from coterie.hierarchy._scale import exponent_for, scale_down
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -36,7 +37,7 @@ def describe_clusters(
         return {"centers": centers, "sizes": sizes}
     order = np.argsort(labels, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    kept = None if precomputed else rows
+    kept = None if precomputed else np.array(rows)  # a copy: the caller's may change
     return {"rows": kept, "order": order, "starts": starts, "shares": shares}
 
 
@@ -52,51 +53,36 @@ class ClusterRows:
     shares: Floats | None = None
 
     def nearest(
-        self,
-        X: npt.NDArray[Any],
-        method: str,
-        metric: Any,
-        n_threads: Any,
-        metric_params: Mapping[str, Any],
+        self, X: npt.NDArray[Any], method: str, metric: Metric | None, n_threads: Any
     ) -> Ints:
         """The nearest cluster of every row; without a metric, X holds distances."""
         labels = np.empty(X.shape[0], dtype=np.int64)
+        to = X
+        if metric is not None:
+            X, to = prepare_both(metric, X, self.rows if self.centers is None else self.centers)
+            exponent = exponent_for(metric, X, to)
+            X, to = scale_down(X, exponent), scale_down(to, exponent)
         width = self.centers if self.centers is not None else self.order
         assert width is not None
         step = max(1, _TOGETHER // len(width))
-        # The metric learns from the rows of the fit again.
-        found = metric
-        if metric is not None and self.rows is not None:
-            found = as_metric(metric, self.rows, who="predict", **metric_params)
+        threads = resolve_n_threads(n_threads, "predict")
         for start in range(0, X.shape[0], step):
-            part = slice(start, start + step)
-            labels[part] = self._dists(X[part], method, found, n_threads).argmin(axis=1)
+            part = X[start : start + step]
+            table = part if metric is None else metric.lengths(part, to, threads)
+            labels[start : start + step] = self._join(table, method).argmin(axis=1)
         return labels
 
-    def _dists(self, X: npt.NDArray[Any], method: str, metric: Any, n_threads: Any) -> Floats:
-        """Distances to all clusters."""
+    def _join(self, table: Floats, method: str) -> Floats:
+        """Distances to all clusters, from those to their centres or their rows."""
         if self.centers is not None:
             assert self.sizes is not None
-            dists = _lengths(X, self.centers, "euclidean", n_threads)
-            if method == "ward":
-                dists *= np.sqrt(2 * self.sizes / (self.sizes + 1))
-            return dists
+            return table * np.sqrt(2 * self.sizes / (self.sizes + 1)) if method == "ward" else table
         assert self.order is not None
         assert self.starts is not None
         assert self.shares is not None
-        table = X if metric is None else _lengths(X, self.rows, metric, n_threads)
         table = table[:, self.order]
         if method == "single":
             return np.asarray(np.minimum.reduceat(table, self.starts, axis=1))
         if method == "complete":
             return np.asarray(np.maximum.reduceat(table, self.starts, axis=1))
         return np.asarray(np.add.reduceat(table * self.shares[self.order], self.starts, axis=1))
-
-
-def _lengths(X: Any, rows: Any, metric: Any, n_threads: Any) -> Floats:
-    """Distances of X to some rows."""
-    found = as_metric(metric, rows, who="predict")
-    left, right = found.prepare(X), found.prepare(rows)
-    if left.dtype != right.dtype:
-        left, right = left.astype(np.float64), right.astype(np.float64)
-    return found.lengths(left, right, resolve_n_threads(n_threads, "predict"))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from coterie import distance
-from coterie._checks import check_symmetric
+from coterie._checks import check_symmetric, unmasked
 from coterie._kernels import kernels
 from coterie.hierarchy._memory import check_triangle
 
@@ -74,7 +74,7 @@ def as_distances(X: Any, who: str) -> npt.NDArray[Any]:
     """Given distances as an array of numbers."""
     found = "a sparse table"
     if not sp.issparse(X):
-        given = np.asarray(X)
+        given = np.asarray(unmasked(who, X))
         if given.dtype.kind in "biuf":
             return given
         found = f"entries of type {given.dtype}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -21,23 +22,22 @@ from coterie._checks import (
     Rule,
     check_enough_rows,
     check_memory,
+    checked,
     one_of,
     real,
     validated,
     whole,
 )
-from coterie.distance import NAMES, condensed
-from coterie.hierarchy._connected_single import heads_first
+from coterie.distance import NAMES, Metric, as_metric, condensed
+from coterie.hierarchy._children import children_of
 from coterie.hierarchy._cut import count_at_height, cut_early, cut_tree
 from coterie.hierarchy._nearest_cluster import ClusterRows, describe_clusters
-from coterie.hierarchy._prim_order import order_parts
 from coterie.hierarchy.linkage import EUCLIDEAN, METHODS, link
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: Metrics for which scikit-learn leaves single linkage to SciPy, where the lower part comes first.
-_SORTED = ("cosine", "correlation", "sqeuclidean", "gower", "yule", "nan_euclidean")
+_FLOATS = [np.float64, np.float32]
 _CACHE = Rule(
     lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path or joblib.Memory"
 )
@@ -48,8 +48,8 @@ class AgglomerativeClustering(Clusterer):
 
     Drop-in for `sklearn.cluster.AgglomerativeClustering`: same parameters, attributes and label
     numbering; plus all seven linkages, the merge table `Z_`, `predict`, and cuts without another
-    fit. See `coterie.linkage` for the linkages, time and memory; where clusters have no centres the
-    model keeps X (not a copy) for `predict`.
+    fit. See `coterie.linkage` for the linkages, time and memory. For `predict` the model keeps the
+    centres of the clusters (ward, centroid, median) or a copy of X (the others).
 
     Parameters
     ----------
@@ -88,6 +88,8 @@ class AgglomerativeClustering(Clusterer):
         Heights of the merges.
     Z_ : array of shape (n_rows - 1, 4)
         The merge table of `scipy.cluster.hierarchy`.
+    gower_ : dict
+        Under ``metric="gower"``: ranges and categories of the columns, for `predict`.
 
     Examples
     --------
@@ -155,6 +157,7 @@ class AgglomerativeClustering(Clusterer):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = self.metric == "gower"
         return tags
 
     def _metric_params(self) -> dict[str, Any]:
@@ -183,32 +186,54 @@ class AgglomerativeClustering(Clusterer):
         """
         self._check_params()
         self._check_together()
-        rows = self._rows(X)
+        rows, metric = self._measured(X)
         n_rows = rows.shape[0]
         if self.n_clusters is not None:
             check_enough_rows("AgglomerativeClustering", self.n_clusters, n_rows)
-        graph = self.connectivity(rows) if callable(self.connectivity) else self.connectivity
+        given = X if self.metric == "gower" else rows
+        graph = self.connectivity(given) if callable(self.connectivity) else self.connectivity
         linked = link(
-            rows, self.linkage, self.metric, connectivity=graph, compress=self.compress,
+            rows, self.linkage, metric, connectivity=graph, compress=self.compress,
             random_state=self.random_state, n_threads=self.n_threads, who=type(self).__name__,
-            **self._metric_params(),
+            **({} if isinstance(metric, Metric) else self._metric_params()),
         )  # fmt: skip
         self.Z_, self.n_connected_components_ = linked.Z, linked.n_connected_components
         self.n_leaves_ = n_rows
-        children = linked.Z[:, :2].astype(np.int64)
-        if linked.tree is not None and graph is not None:
-            children = heads_first(linked.tree)
-        elif linked.tree is not None and not callable(self.metric) and self.metric not in _SORTED:
-            children = order_parts(children, linked.tree)
-        self._cut_first_time(children)
+        self._cut_first_time(children_of(linked, self.metric, connected=graph is not None))
         self._describe(rows)
         return self
 
-    def _rows(self, X: Any) -> Any:
-        """Checked rows; a memory map that will be compressed is left on disk."""
+    def _measured(self, X: Any) -> tuple[Any, Any]:
+        """Checked rows, and the metric; a memory map that will be compressed is left on disk."""
+        who = type(self).__name__
         if isinstance(X, np.memmap) and self.compress is not None:
-            return self._check_rows(X, reset=True)
-        return validated(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+            return self._check_rows(X, reset=True), self.metric
+        if self.metric == "gower":  # of mixed tables with missing cells; knows how to read them
+            validated(self, X, skip_check_array=True)
+            metric = as_metric("gower", X, who=who, **self._metric_params())
+            self.gower_ = dict(metric.learned)
+            rows = checked(
+                type(self).__name__,
+                metric.prepare(X),
+                ensure_all_finite=False,
+                ensure_min_samples=2,
+            )
+            return rows, replace(metric, prepare=np.asarray)
+        return validated(self, X, dtype=_FLOATS, ensure_min_samples=2), self.metric
+
+    def _measure_again(self, X: Any) -> tuple[Any, Metric | None]:
+        """Other rows like those of the fit, and the metric of the fit; None for given distances."""
+        who = type(self).__name__
+        if self.metric == "gower":
+            validated(self, X, skip_check_array=True, reset=False)
+            metric = as_metric("gower", who=who, **self.gower_)
+            return metric.prepare(X), replace(metric, prepare=np.asarray)
+        rows = validated(self, X, dtype=_FLOATS, reset=False)
+        if self._is_precomputed():
+            return rows, None
+        fitted = self.clusters_.get("rows")  # from which the metric learns again
+        learn_from = rows if fitted is None else fitted
+        return rows, as_metric(self.metric, learn_from, who=who, **self._metric_params())
 
     def _check_together(self) -> None:
         """Refuse parameters that contradict each other."""
@@ -276,10 +301,9 @@ class AgglomerativeClustering(Clusterer):
             With ``metric="precomputed"``: distances to the rows of the fit.
         """
         check_is_fitted(self)
-        rows = validated(self, X, dtype=[np.float64, np.float32], reset=False)
+        rows, metric = self._measure_again(X)
         clusters = ClusterRows(**self.clusters_)
-        metric = None if self._is_precomputed() else self.metric
-        return clusters.nearest(rows, self.linkage, metric, self.n_threads, self._metric_params())
+        return clusters.nearest(rows, self.linkage, metric, self.n_threads)
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> Ints:
         """Labels of another cut of the same tree; the model stays as it is.
@@ -339,18 +363,16 @@ class AgglomerativeClustering(Clusterer):
         """
         check_is_fitted(self)
         self._check_pairs()
-        rows = validated(self, X, dtype=[np.float64, np.float32], reset=False)
+        rows, metric = self._measure_again(X)
         if rows.shape[0] != self.n_leaves_:
             raise ValueError(
                 f"cophenetic_correlation: X has {rows.shape[0]} rows and the model was fitted on "
                 f"{self.n_leaves_}; pass those."
             )
-        if self._is_precomputed():
+        if metric is None:
             lengths = rows[np.triu_indices(rows.shape[0], 1)]
         else:
-            lengths = condensed(
-                rows, self.metric, n_threads=self.n_threads, **self._metric_params()
-            )
+            lengths = condensed(rows, metric, n_threads=self.n_threads)
         return float(np.corrcoef(lengths, self.cophenetic_distances())[0, 1])
 
     def _check_pairs(self) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_symmetric, whole
+from coterie._checks import check_symmetric, is_symmetric, whole
 from coterie._config import resolve_n_threads
 from coterie.data import as_blocks
 from coterie.distance import Metric, RowFunction, as_metric
+from coterie.errors import AdviceWarning
 from coterie.hierarchy._compress import link_compressed
 from coterie.hierarchy._connectivity import check_graph, lengths_of, link_connected
+from coterie.hierarchy._scale import exponent_for, scale_down, scale_up
 from coterie.hierarchy._single import merge_table
 from coterie.hierarchy._triangle import (
     as_distances,
@@ -133,6 +136,7 @@ def link(
             return _link_connected_square(X, method, connectivity, who)
         lengths, n_rows = given_triangle(X, method, overwrite=overwrite, who=who)
         return Linked(link_triangle(lengths, method, n_rows, n_threads=threads), 1)
+    _warn_of_square(who, X)
     found = as_metric(metric, X, who=who, **metric_params)
     if method in EUCLIDEAN:
         _check_euclidean(who, method, found)
@@ -142,21 +146,40 @@ def link(
             _link_compressed(X, method, found, connectivity, compress, random_state, threads, who),
             1,
         )
-    if method == "single" and connectivity is None:
-        tree = spanning_tree(X, metric=found, n_threads=threads)
-        check_finite(tree.lengths, found, who)
-        return Linked(merge_table(tree), 1, tree)
     rows = found.prepare(X)
+    exponent = exponent_for(found, rows)
+    if exponent:
+        X = rows = scale_down(rows, exponent)
+    linked = _link_rows(X, rows, method, found, connectivity, threads, who)
+    scale_up(linked.Z[:, 2], exponent)
+    check_finite(linked.Z[:, 2], found, who)
+    return linked
+
+
+def _link_rows(
+    X: Any,
+    rows: npt.NDArray[Any],
+    method: str,
+    metric: Metric,
+    connectivity: Any,
+    n_threads: int,
+    who: str,
+) -> Linked:
+    """Rows as given and as the metric has prepared them, by the way that needs least memory."""
     if connectivity is not None:
         graph = check_graph(connectivity, rows.shape[0], who)
-        lengths_between = lengths_of(found, rows, threads)
+        lengths_between = lengths_of(metric, rows, n_threads)
         return Linked(*link_connected(graph, method, lengths_between, rows, who=who))
+    if method == "single":
+        tree = spanning_tree(X, metric=metric, n_threads=n_threads)
+        check_finite(tree.lengths, metric, who)
+        return Linked(merge_table(tree), 1, tree)
     if method in EUCLIDEAN:
-        return Linked(link_vectors(rows, method, n_threads=threads, who=who), 1)
+        return Linked(link_vectors(rows, method, n_threads=n_threads, who=who), 1)
     if getattr(X, "dtype", None) != np.float32:
         rows = rows.astype(np.float64, copy=False)
-    lengths = triangle_of(found, rows, method, n_threads=threads, who=who)
-    return Linked(link_triangle(lengths, method, rows.shape[0], n_threads=threads), 1)
+    lengths = triangle_of(metric, rows, method, n_threads=n_threads, who=who)
+    return Linked(link_triangle(lengths, method, rows.shape[0], n_threads=n_threads), 1)
 
 
 def _link_connected_square(X: Any, method: str, connectivity: Any, who: str) -> Linked:
@@ -210,8 +233,30 @@ def _check_method(who: str, method: Any) -> None:
 
 
 def _is_precomputed(X: Any, metric: Any) -> bool:
-    given = isinstance(metric, str) and metric == "precomputed"
-    return given or np.ndim(X) == 1
+    if isinstance(metric, str) and metric == "precomputed":
+        return True
+    try:
+        return np.ndim(X) == 1
+    except ValueError:  # lists of unequal lengths, which the check of rows names
+        return False
+
+
+def _warn_of_square(who: str, X: Any) -> None:
+    """Advise where rows look like a table of distances: square, zero diagonal, symmetric."""
+    shape = np.shape(X) if isinstance(X, (np.ndarray, list, tuple)) else ()
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 3:
+        return
+    cells = np.asarray(X)
+    if cells.dtype.kind not in "biuf" or np.diagonal(cells).any() or not cells.any():
+        return
+    if (cells >= 0).all() and is_symmetric(cells):
+        warnings.warn(
+            f"{who}: X is a symmetric table of {shape[0]} x {shape[0]} numbers with zeros on the "
+            "diagonal and is taken as rows, though it looks like distances; if it holds such, "
+            "give metric='precomputed'.",
+            AdviceWarning,
+            stacklevel=4,
+        )
 
 
 def _check_euclidean(who: str, method: str, metric: Metric) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from coterie._complaints import first_odd
 from coterie._kernels import kernels
 from coterie.data import Block, Blocks
-from coterie.mixture._values import first_odd
 
 Bits = npt.NDArray[np.uint8]
 
@@ -70,7 +70,7 @@ def refuse_odd(who: str, rows: Any) -> None:
     """Name the first value that is neither 0 nor 1, if there is one."""
     found = first_odd(rows, lambda values: values * values != values)
     if found is not None:
-        value, where = found
+        value, where = found.value, f"row {found.row}, column {found.column}"
         raise ValueError(
             f"{who}: X must hold only 0 and 1, but {where} is {value:g}; set threshold= to count "
             "larger values as 1, or choose a mixture for other kinds of columns."

@@ -120,7 +120,10 @@ class MixtureModel(DensityMixin, Estimator):
         """Rows as the family wants them, checked and finite."""
         rows = self._check_rows(X, reset=reset)
         check_finite(
-            type(self).__name__, rows, allow_nan=self.__sklearn_tags__().input_tags.allow_nan
+            type(self).__name__,
+            rows,
+            allow_nan=self.__sklearn_tags__().input_tags.allow_nan,
+            names=getattr(self, "feature_names_in_", None),
         )
         return rows
 

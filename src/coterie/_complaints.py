@@ -1,0 +1,215 @@
+"""What scikit-learn finds wrong with rows, said with who asked, where it is and what to do.
+
+All of it is worked out once something is wrong: good rows cost nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+#: Numbers looked at in one go.
+_TILE_NUMBERS = 1 << 18
+
+
+@contextmanager
+def advising(who: str, X: Any, names: Sequence[str] | None = None) -> Iterator[None]:
+    """Let complaints of scikit-learn about X also say who asked, where to look and what to do.
+
+    Parameters
+    ----------
+    names
+        Of the columns, where X itself does not know them.
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        found = str(error).splitlines()[0].rstrip(".:")
+        for words, explain in _EXPLANATIONS.items():
+            if found.startswith(words):
+                # NumPy's own subclasses of TypeError take other arguments.
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"{who}: {explain(found, X, names)}.") from error
+        raise
+
+
+class Cell(NamedTuple):
+    """A place in a table, and what stands there."""
+
+    row: int
+    column: int
+    value: Any
+
+    def column_words(self, names: Sequence[str] | None) -> str:
+        """The column by its name, where it has one."""
+        return str(self.column) if names is None else repr(str(names[self.column]))
+
+
+def first_odd(rows: Any, odd: Callable[[Any], Any]) -> Cell | None:
+    """The first number, row by row, for which `odd` holds; None without one."""
+    if sp.issparse(rows):
+        at = np.flatnonzero(odd(rows.data))
+        if not at.size:
+            return None
+        row = int(np.searchsorted(rows.indptr, at[0], side="right")) - 1
+        return Cell(row, int(rows.indices[at[0]]), float(rows.data[at[0]]))
+    step = max(1, _TILE_NUMBERS // rows.shape[1])
+    for start in range(0, rows.shape[0], step):
+        mask = odd(rows[start : start + step])
+        if mask.any():
+            row, column = (int(at) for at in np.argwhere(mask)[0])
+            return Cell(start + row, column, float(rows[start + row, column]))
+    return None
+
+
+def column_names(X: Any) -> list[str] | None:
+    """The names of the columns of a data frame or an Arrow table."""
+    names = getattr(X, "column_names", None)  # Arrow, whose `columns` are the columns
+    if names is None:
+        names = getattr(X, "columns", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _columns(X: Any) -> list[npt.NDArray[Any]]:
+    """The columns of any table."""
+    if hasattr(X, "iloc"):  # pandas, where a name may stand twice
+        return [np.asarray(X.iloc[:, j]) for j in range(X.shape[1])]
+    if hasattr(X, "column_names"):
+        return [np.asarray(column) for column in X.columns]
+    if hasattr(X, "columns"):
+        return [np.asarray(X[name]) for name in X.columns]
+    cells = np.asarray(X)
+    return list(cells.T) if cells.ndim == 2 else []
+
+
+def _find(X: Any, odd: Callable[[Any], bool]) -> Cell | None:
+    """The first cell of X, row by row, that is odd; None where that is not to be found."""
+    if sp.issparse(X):
+        return first_odd(X, np.vectorize(odd, otypes=[bool])) if X.format == "csr" else None
+    cells = (_first_of(j, column, odd) for j, column in enumerate(_columns(X)))
+    return min((cell for cell in cells if cell is not None), default=None, key=lambda c: c[:2])
+
+
+def _first_of(j: int, column: npt.NDArray[Any], odd: Callable[[Any], bool]) -> Cell | None:
+    """The first odd cell of a column, which may hold anything."""
+    if column.dtype.kind in "biu":
+        return None
+    plain = column.dtype.kind == "f"  # of which few cells have to be looked at
+    suspects = np.flatnonzero(~np.isfinite(column)) if plain else np.arange(len(column))
+    rows = (int(row) for row in suspects if odd(column[row]))
+    return next((Cell(row, j, column[row]) for row in rows), None)
+
+
+def _where(X: Any, names: Sequence[str] | None, odd: Callable[[Any], bool]) -> str:
+    """The words for the first odd cell of X."""
+    cell = _find(X, odd)
+    if cell is None:
+        return ""
+    column = cell.column_words(column_names(X) if names is None else names)
+    return f" in column {column} (row {cell.row})"
+
+
+def _number(value: Any) -> float:
+    """What a cell is as a number; 0 where it is none."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _is_missing(value: Any) -> bool:
+    return _is_blank(value) or math.isnan(_number(value))
+
+
+def _is_infinite(value: Any) -> bool:
+    return math.isinf(_number(value))
+
+
+def _is_no_number(value: Any) -> bool:
+    if _is_blank(value):
+        return False
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return True
+    return False
+
+
+def _explain_missing(found: str, X: Any, names: Sequence[str] | None) -> str:
+    where = _where(X, names, _is_missing)
+    return f"{found}{where}; leave such rows out, fill the cells, or use GaussianMixture"
+
+
+def _explain_infinite(found: str, X: Any, names: Sequence[str] | None) -> str:
+    where = _where(X, names, _is_infinite)
+    return f"{found}{where}; leave such rows out, or scale the column down"
+
+
+def _explain_text(found: str, X: Any, names: Sequence[str] | None) -> str:
+    where = _where(X, names, _is_no_number)
+    return f"{found}{where}; leave text columns out, encode them, or use MixedMixture"
+
+
+def _explain_object(found: str, X: Any, names: Sequence[str] | None) -> str:
+    return f"{found}{_where(X, names, _is_no_number)}; pass a table of numbers"
+
+
+def _explain_dates(found: str, X: Any, names: Sequence[str] | None) -> str:
+    kinds = {
+        f"column {name!r} holds {column.dtype}"
+        for name, column in zip(column_names(X) or (), _columns(X), strict=False)
+        if column.dtype.kind in "mM"
+    }
+    held = " and ".join(sorted(kinds)) or "X holds types that have none in common"
+    return f"X must hold numbers, and {held}; count days or seconds from some date, or leave it out"
+
+
+def _explain_dimensions(found: str, X: Any, names: Sequence[str] | None) -> str:
+    return (
+        f"{found}; X has shape {np.shape(X)}: pass a row for each thing to cluster, for example "
+        "X.reshape(len(X), -1)"
+    )
+
+
+def _explain_one_dimension(found: str, X: Any, names: Sequence[str] | None) -> str:
+    if np.ndim(X) == 0:
+        return f"{found}: X is {type(X).__name__} {str(X)[:40]!r}; pass a table of rows"
+    # "Reshape your data" are scikit-learn's words, which tools look for.
+    return (
+        f"{found}: X has shape {np.shape(X)}. Reshape your data: X.reshape(-1, 1) where it is one "
+        "column, X.reshape(1, -1) where it is one row"
+    )
+
+
+def _explain_complex(found: str, X: Any, names: Sequence[str] | None) -> str:
+    return (
+        f"{found}: X has dtype {getattr(X, 'dtype', 'complex')}; pass real numbers, for example "
+        "np.column_stack([X.real, X.imag])"
+    )
+
+
+#: The first words that scikit-learn, or NumPy below it, finds for rows it cannot take.
+_EXPLANATIONS: dict[str, Callable[[str, Any, Sequence[str] | None], str]] = {
+    "could not convert string to float": _explain_text,
+    "Input X contains NaN": _explain_missing,
+    "Input X contains infinity": _explain_infinite,
+    "Found array with dim": _explain_dimensions,
+    "Found array with": lambda found, X, names: f"{found}; pass more rows, or more columns",
+    "Expected 2D array": _explain_one_dimension,
+    "Complex data not supported": _explain_complex,
+    "The DType": _explain_dates,
+    "float() argument must be": _explain_object,
+    "setting an array element": lambda found, X, names: f"{found}; pass rows of equal length",
+}

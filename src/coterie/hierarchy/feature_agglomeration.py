@@ -1,0 +1,185 @@
+"""Agglomerative clustering of columns: the estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._base import Estimator
+from coterie._checks import CALLABLE, Rule, checked, one_of, validated
+from coterie.hierarchy.agglomerative import AgglomerativeClustering
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_FLOATS = [np.float64, np.float32]
+_POOLING: dict[str, Callable[..., Any]] = {
+    "mean": np.mean,
+    "median": np.median,
+    "min": np.min,
+    "max": np.max,
+}
+
+
+class FeatureAgglomeration(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Join the two nearest columns, again and again, and pool the columns of each cluster.
+
+    Drop-in for `sklearn.cluster.FeatureAgglomeration`, with all seven linkages: columns are
+    clustered as `AgglomerativeClustering` clusters rows. Time and memory are those of
+    `coterie.linkage` for n_features rows of n_rows columns; X is laid out once more, by columns.
+
+    Parameters
+    ----------
+    n_clusters, metric, memory, connectivity, compute_full_tree, linkage, distance_threshold, \
+compute_distances, n_threads
+        See `AgglomerativeClustering`, with columns for rows.
+    pooling_func : {"mean", "median", "min", "max"} or callable, default="mean"
+        What the columns of a cluster become in `transform`; a function is given an array of
+        shape (n_rows, n_columns of the cluster) and ``axis=1``.
+
+    Attributes
+    ----------
+    labels_ : int64 array of shape (n_features,)
+        The cluster of each column.
+    n_clusters_, n_leaves_, n_connected_components_, n_features_in_ : int
+    children_, distances_, Z_
+        The tree of the columns; see `AgglomerativeClustering`.
+
+    Examples
+    --------
+    >>> from coterie import FeatureAgglomeration
+    >>> model = FeatureAgglomeration(2).fit([[1.0, 8, 1], [2, 6, 2], [3, 7, 4]])
+    >>> model.labels_
+    array([0, 1, 0])
+    >>> model.transform([[1.0, 5, 3]])
+    array([[2., 5.]])
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **{
+            name: rule
+            for name, rule in AgglomerativeClustering._rules.items()
+            if name not in ("compress", "random_state")
+        },
+        "pooling_func": one_of(*_POOLING) | CALLABLE,
+    }
+
+    labels_: Ints
+    children_: Ints
+    distances_: Floats
+    Z_: Floats
+    n_clusters_: int
+    n_leaves_: int
+    n_connected_components_: int
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        metric: Any = "euclidean",
+        memory: Any = None,
+        connectivity: Any = None,
+        compute_full_tree: Any = "auto",
+        linkage: str = "ward",
+        pooling_func: Any = "mean",
+        distance_threshold: float | None = None,
+        compute_distances: bool = False,
+        n_threads: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.memory = memory
+        self.connectivity = connectivity
+        self.compute_full_tree = compute_full_tree
+        self.linkage = linkage
+        self.pooling_func = pooling_func
+        self.distance_threshold = distance_threshold
+        self.compute_distances = compute_distances
+        self.n_threads = n_threads
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Build the tree of the columns of X and cut it.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features), or square distances of columns
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_params()
+        who = type(self).__name__
+        columns = np.ascontiguousarray(validated(self, X, dtype=_FLOATS, ensure_min_features=2).T)
+        if self.n_clusters is not None and self.n_clusters > len(columns):
+            raise ValueError(
+                f"{who}: n_clusters={self.n_clusters} but X has {len(columns)} columns; lower "
+                "n_clusters or pass more columns."
+            )
+        params = self.get_params(deep=False)
+        del params["pooling_func"]
+        tree = AgglomerativeClustering(**params).fit(columns)
+        self.labels_, self.children_, self.distances_ = (
+            tree.labels_,
+            tree.children_,
+            tree.distances_,
+        )
+        self.Z_, self.n_clusters_, self.n_leaves_ = tree.Z_, tree.n_clusters_, tree.n_leaves_
+        self.n_connected_components_ = tree.n_connected_components_
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters_
+
+    def transform(self, X: Any) -> npt.NDArray[Any]:
+        """Pool the columns of each cluster.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows, n_clusters_)
+        """
+        check_is_fitted(self)
+        rows = validated(self, X, dtype=_FLOATS, reset=False)
+        pool = (
+            _POOLING.get(self.pooling_func, self.pooling_func)
+            if isinstance(self.pooling_func, str)
+            else self.pooling_func
+        )
+        if not callable(pool):
+            raise ValueError(
+                f"{type(self).__name__}: pooling_func={pool!r} stands for a function that was not "
+                "stored with the model; set it again by set_params(pooling_func=...)."
+            )
+        pooled = [pool(rows[:, self.labels_ == label], axis=1) for label in range(self.n_clusters_)]
+        return np.array(pooled).T
+
+    def inverse_transform(self, X: Any) -> npt.NDArray[Any]:
+        """Give every column the pooled values of its cluster.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_clusters_)
+
+        Returns
+        -------
+        array of shape (n_rows, n_features)
+        """
+        check_is_fitted(self)
+        pooled = checked(type(self).__name__, X, dtype=_FLOATS)
+        if pooled.shape[1] != self.n_clusters_:
+            raise ValueError(
+                f"{type(self).__name__}: X has {pooled.shape[1]} columns and the model has "
+                f"{self.n_clusters_} clusters; pass what transform returned."
+            )
+        return np.asarray(pooled[:, self.labels_])

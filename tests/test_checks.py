@@ -1,0 +1,205 @@
+"""What stands at every door: rows that cannot be taken are refused in a sentence that helps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+import coterie
+from coterie import _checks
+
+
+def masked(n_masked: int, dtype: Any = np.float64) -> Any:
+    """Rows of two groups, of which some cells are masked."""
+    rng = np.random.default_rng(0)
+    X = np.ma.masked_array(np.r_[rng.normal(size=(15, 2)), 9 + rng.normal(size=(15, 2))])
+    X = X.astype(dtype)
+    for i in range(n_masked):
+        X[3 + i, 1] = np.ma.masked
+    X.data[X.mask] = -9999
+    return X
+
+
+def square(X: Any) -> Any:
+    """Distances of rows, of which one is masked."""
+    return np.ma.masked_array(coterie.distance.pairwise(X.data), np.eye(len(X), k=1) == 1)
+
+
+REFUSING = [
+    coterie.KMeans(2, random_state=0),
+    coterie.BisectingKMeans(2, random_state=0),
+    coterie.MiniBatchKMeans(2, random_state=0),
+    coterie.AgglomerativeClustering(2),
+    coterie.AgglomerativeClustering(2, linkage="average"),
+    coterie.DBSCAN(eps=1.5),
+]
+
+
+@pytest.mark.parametrize("model", REFUSING, ids=lambda model: type(model).__name__)
+def test_masked_cells_are_refused(model: Any) -> None:
+    name = type(model).__name__
+    words = rf"^{name}: X is a masked array with 3 masked cells \(the first in row 3, column 1\); "
+    with pytest.raises(ValueError, match=words + r"fill them \(X\.filled\(...\)\) or use Gauss"):
+        model.fit(masked(3))
+
+
+@pytest.mark.parametrize("model", REFUSING, ids=lambda model: type(model).__name__)
+def test_a_masked_array_without_masked_cells_is_its_data(model: Any) -> None:
+    X = masked(0)
+    np.testing.assert_array_equal(model.fit(X).labels_, model.fit(X.data).labels_)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        coterie.linkage,
+        lambda X: coterie.linkage(X[:, 1]),
+        lambda X: coterie.linkage(square(X), "single", "precomputed"),
+        lambda X: coterie.kmeans_plusplus(X, 2),
+        coterie.distance.pairwise,
+        coterie.spanning_tree,
+        lambda X: coterie.DBSCAN(metric="precomputed").fit(square(X)),
+        lambda X: coterie.KMeans(2).fit(X.data, sample_weight=X[:, 1]),
+    ],
+)
+def test_functions_refuse_masked_cells(function: Any) -> None:
+    with pytest.raises(ValueError, match=r"is a masked array with .* masked cell"):
+        function(masked(1))
+
+
+def test_masked_cells_are_missing_where_missing_cells_are_known() -> None:
+    X = masked(2)
+    model = coterie.HDBSCAN(min_cluster_size=5).fit(X)
+    np.testing.assert_array_equal(np.flatnonzero(model.labels_ == -3), [3, 4])
+    np.testing.assert_array_equal(
+        coterie.distance.pairwise(X, metric="gower"),
+        coterie.distance.pairwise(X.filled(np.nan), metric="gower"),
+    )
+
+
+def test_masked_cells_as_nan() -> None:
+    X = masked(1)
+    filled = _checks.nan_for_masked(X)
+    assert type(filled) is np.ndarray
+    assert np.isnan(filled[3, 1])
+    assert np.isnan(filled).sum() == 1
+    assert _checks.nan_for_masked(masked(1, np.float32)).dtype == np.float32
+    whole = _checks.nan_for_masked(masked(1, np.int64))
+    assert whole.dtype == np.float64
+    assert np.isnan(whole[3, 1])
+    words = np.ma.masked_array(np.array([["a", "b"]], dtype=object), [[False, True]])
+    assert _checks.nan_for_masked(words).tolist() == [["a", None]]
+    text = np.ma.masked_array(np.array([["a", "b"]]), [[False, True]])
+    assert _checks.nan_for_masked(text).tolist() == [["a", None]]
+    rows = np.ones((2, 2))
+    assert _checks.nan_for_masked(rows) is rows
+
+
+FRAME = pd.DataFrame(
+    {"age": [1, 2, 3, 4, 5], "height": [1.0, 2, 3, 4, 5], "weight": [2.0, 4, 6, 8, 1]}
+)
+
+
+def with_cell(value: Any) -> Any:
+    """The frame with one other cell in row 3, column 'height'."""
+    frame = FRAME.astype({"height": object}) if not isinstance(value, float) else FRAME.copy()
+    frame.loc[3, "height"] = value
+    return frame
+
+
+DOORS = [
+    *REFUSING[:1],
+    *REFUSING[3:],
+    coterie.BernoulliMixture(2),
+    coterie.PoissonMixture(2),
+]
+
+
+def complaint(door: Any, X: Any, kind: type[Exception] = ValueError) -> str:
+    """What an estimator or a function says to X; begins with its name."""
+    name = getattr(door, "__name__", type(door).__name__)
+    with pytest.raises(kind, match=rf"^{name}: ") as caught:
+        getattr(door, "fit", door)(X)
+    return str(caught.value)
+
+
+EVERYWHERE = [*DOORS, coterie.linkage, coterie.distance.pairwise, coterie.spanning_tree]
+
+
+@pytest.mark.parametrize("door", EVERYWHERE)
+@pytest.mark.parametrize(
+    ("value", "words"), [(np.nan, "contains NaN"), (np.inf, "contains infinity")]
+)
+def test_what_is_not_finite_is_found_by_column_and_row(door: Any, value: float, words: str) -> None:
+    for frame in (with_cell(value), pl.from_pandas(with_cell(value), nan_to_null=False)):
+        said = complaint(door, frame)
+        assert words in said
+        assert "column 'height'" in said
+        assert "row 3" in said
+    said = complaint(door, with_cell(value).to_numpy())
+    assert "column 1" in said
+    assert "row 3" in said
+    if not type(door).__name__.endswith("Mixture"):
+        assert f": Input X {words}" in said
+
+
+def test_missing_cells_of_every_kind_of_frame_are_found() -> None:
+    for frame in (
+        with_cell(None),
+        FRAME.assign(height=pd.array([1, 2, 3, None, 5], dtype="Int64")),
+        pl.DataFrame({"age": [1, 2], "height": [1, None]}),
+        pa.table({"age": [1, 2], "height": [1, None]}),
+    ):
+        said = complaint(coterie.DBSCAN(), frame)
+        assert "DBSCAN: Input X contains NaN in column 'height' (row " in said
+
+
+@pytest.mark.parametrize("door", EVERYWHERE)
+@pytest.mark.parametrize("library", ["pandas", "polars", "numpy"])
+def test_text_is_found_by_column_and_value(door: Any, library: str) -> None:
+    frame = (
+        with_cell("tall")
+        if library != "polars"
+        else pl.from_pandas(FRAME).with_columns(height=pl.lit("tall"))
+    )
+    said = complaint(door, frame.to_numpy() if library == "numpy" else frame)
+    column = "1" if library == "numpy" else "'height'"
+    row = 0 if library == "polars" else 3
+    assert f"could not convert string to float: 'tall' in column {column} (row {row}); " in said
+
+
+@pytest.mark.parametrize("door", EVERYWHERE)
+def test_tables_of_another_kind(door: Any) -> None:
+    said = complaint(door, np.zeros((5, 4, 3)))
+    assert "X has shape (5, 4, 3): pass a row for each" in said
+    assert "X is a LazyFrame" in complaint(door, pl.from_pandas(FRAME).lazy())
+    assert "pass X.collect()" in complaint(door, pl.from_pandas(FRAME).lazy())
+    said = complaint(door, FRAME.to_numpy() + 1j)
+    assert "Complex data not supported: X has dtype complex128; pass real numbers" in said
+    assert len(said) < 200
+    dates = FRAME.assign(height=pd.Timestamp("2020-01-01"))
+    assert "column 'height' holds datetime64" in complaint(door, dates, TypeError)
+    assert "pass rows of equal length" in complaint(door, [[1, 2], [3]])
+    if door is not coterie.linkage:  # which takes one dimension for distances
+        assert "X.reshape(-1, 1)" in complaint(door, FRAME.height.to_numpy())
+
+
+def test_a_lazy_frame_under_gower() -> None:
+    frame = pl.from_pandas(FRAME)
+    model = coterie.DBSCAN(0.3, metric="gower", min_samples=2).fit(frame)
+    for ask in (model.fit, model.predict):
+        with pytest.raises(ValueError, match=r"^DBSCAN: X is a LazyFrame.*X\.collect\(\)"):
+            ask(frame.lazy())
+    with pytest.raises(ValueError, match=r"^linkage: X is a LazyFrame.*X\.collect\(\)"):
+        coterie.linkage(frame.lazy(), "average", "gower")
+
+
+def test_sparse_rows_say_where_too() -> None:
+    X = sp.csr_array(with_cell(np.nan).to_numpy())
+    assert "contains NaN in column 1 (row 3)" in complaint(coterie.KMeans(2), X)
