@@ -118,7 +118,7 @@ def _factor_matrices(covariances: Floats, least: Any) -> tuple[Floats, npt.NDArr
     n_cols = covariances.shape[-1]
     factors = np.full(covariances.shape, np.nan)
     bad = np.zeros(covariances.shape[0], dtype=bool)
-    least = np.maximum(np.resize(least, bad.shape), 4 * n_cols * np.finfo(np.float64).eps)
+    least = np.maximum(np.resize(least, bad.shape), 8 * n_cols * np.finfo(np.float64).eps)
     for j, covariance in enumerate(covariances):
         # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
         scale = np.sqrt(np.maximum(np.diagonal(covariance), 0))

@@ -19,7 +19,7 @@ from coterie.mixture._prior import Prior
 #: scikit-learn adds this to every component's mass.
 _TINY_MASS = 10 * np.finfo(np.float64).eps
 #: Units in the last place that sums of products may be wrong by, a column.
-_ROUNDINGS = 8
+_ROUNDINGS = 2
 #: However much of a scatter was subtracted, what is left tells directions this far apart.
 _MOST_BLUR = 1e-2
 
@@ -138,7 +138,7 @@ class GaussianFamily(Family):
         clipped = covariances.reshape(-1, self.n_cols, self.n_cols).copy()
         n_raised = np.zeros(len(clipped), dtype=np.intp)
         for j, own in enumerate(clipped):
-            floor = np.diag(2 * least[j] * np.diagonal(own))
+            floor = np.diag(least[j] * np.diagonal(own))
             clipped[j : j + 1], n_raised[j : j + 1] = clip_matrices(own[np.newaxis], floor)
         return clipped.reshape(covariances.shape), n_raised
 
