@@ -114,6 +114,7 @@ def em(
     repair: Repair | None = None,
     accelerate: Accelerator | None = None,
     exact: bool = True,
+    before: float = -np.inf,
     shown: Callable[[Mixture], Any] = lambda mixture: mixture.log_weights,
 ) -> EMRun:
     """Descend the free energy by turns: responsibilities given parameters, then the reverse.
@@ -139,6 +140,8 @@ def em(
     exact
         Whether the M-step truly minimises F (added regularisation does not), to be verified under
         `set_options(check_invariants=True)`.
+    before
+        The bound of an earlier run that this one goes on with.
     shown
         What of the mixture the callback and ``keep="parameters"`` get.
 
@@ -147,7 +150,6 @@ def em(
     EMRun
     """
     mixture, plain = start, start
-    before = -np.inf
     reached = np.inf  # the free energy that must not be exceeded again
     bounds: list[float] = []
     slack = 0.0  # what rounding may have added to it

@@ -17,6 +17,7 @@ from coterie._base import Estimator
 from coterie._checks import check_weights, whole
 from coterie._history import Event, Iteration, Recorder
 from coterie.data import Blocks
+from coterie.mixture._arrays import rounded
 from coterie.mixture._em import Accelerator, Bound, EMRun, Model, Repair, em, mean_log_lik
 from coterie.mixture._family import Family, Floats, Mixture
 from coterie.mixture._start import STARTS, begin
@@ -75,8 +76,10 @@ class MixtureModel(DensityMixin, Estimator):
     def _note_start(self, start: Mixture, recorder: Recorder) -> None:
         """Tell of a start that is odd."""
 
-    def _solve(self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder) -> EMRun:
-        """One descent from one start."""
+    def _solve(
+        self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder, before: float
+    ) -> EMRun:
+        """One descent from one start; `before` is the bound it had there, if it is known."""
         return em(
             blocks,
             model,
@@ -89,6 +92,7 @@ class MixtureModel(DensityMixin, Estimator):
             repair=self._repair(blocks, model),
             accelerate=self._accelerator(model, start),
             exact=self._exact(),
+            before=before,
             shown=self._shown,
         )
 
@@ -161,7 +165,8 @@ class MixtureModel(DensityMixin, Estimator):
             else:
                 start = self._with_given(self._begin(complete, model, rng), model)
                 self._note_start(start, recorder)
-            run = self._solve(blocks, model, start, recorder)
+            before = self.lower_bound_ if resume else -np.inf
+            run = self._solve(blocks, model, start, recorder, before)
             if best is None or run.bound > best.bound:
                 best, kept = run, recorder
             if recorder.stopped:
@@ -173,7 +178,7 @@ class MixtureModel(DensityMixin, Estimator):
 
     def _publish(self, run: EMRun, recorder: Recorder, model: Model, blocks: Blocks) -> Self:
         n_components = model.family.n_components(run.mixture.components)
-        self.weights_ = self._shares(run.mixture)[:n_components].astype(blocks.dtype)
+        self.weights_ = rounded(self._shares(run.mixture)[:n_components], blocks.dtype)
         self._publish_components(run.mixture, model.family, blocks.dtype)
         self.converged_ = run.settled
         self.n_iter_ = run.n_iter

@@ -347,6 +347,11 @@ class GaussianFamily(Family):
             assert self.box is not None, "a background has a box"
             return self.box.draw(size, rng)
         k, d = components.means.shape
+        if not np.isfinite(components.covariances).all():
+            raise ValueError(
+                "sample: covariances_ holds NaN or infinity, so there is nothing to draw from; "
+                "fit the model anew."
+            )
         scale = np.sqrt(self.shape.variances(components.covariances, k, d)[component])
         if self.shape.diagonal:
             white = rng.standard_normal((size, d))

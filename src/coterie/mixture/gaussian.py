@@ -298,9 +298,11 @@ class GaussianMixture(MixtureModel):
         rng.set_state(check_random_state(self.random_state).get_state())
         return np.random.RandomState(rng.randint(2**31))
 
-    def _solve(self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder) -> EMRun:
+    def _solve(
+        self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder, before: float
+    ) -> EMRun:
         if self.solver == "em":
-            return super()._solve(blocks, model, start, recorder)
+            return super()._solve(blocks, model, start, recorder, before)
         objective = Objective(blocks, model, self._coordinates(model, start), total_weight(blocks))
         settings: dict[str, Any] = {
             "max_iter": self.max_iter,
