@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,15 +34,15 @@ def pack(rows: Any, n_threads: int) -> tuple[Bits, int]:
     return bits, kernels.pack_bits(rows, bits, n_threads)
 
 
-def packed(who: str, blocks: Blocks) -> Packed | None:
+def packed(who: str, blocks: Blocks, names: Sequence[str] | None = None) -> Packed | None:
     """The rows of a fit, checked and packed once; None where they are on disk or compressed."""
     if not blocks.in_memory or blocks.sparse:
         for block in blocks:
-            check_binary(who, block.rows, blocks.n_threads)
+            check_binary(who, block.rows, blocks.n_threads, names)
         return None
     bits, odd = pack(blocks.rows, blocks.n_threads)
     if odd >= 0:
-        refuse_odd(who, blocks.rows)
+        refuse_odd(who, blocks.rows, names)
     return Packed(blocks.rows, bits)
 
 
@@ -52,10 +53,12 @@ def bits_of(block: Block, known: Packed | None) -> Bits:
     return pack(block.rows, block.n_threads)[0]
 
 
-def check_binary(who: str, rows: Any, n_threads: int) -> None:
+def check_binary(
+    who: str, rows: Any, n_threads: int, names: Sequence[str] | None = None
+) -> None:
     """Refuse values other than 0 and 1."""
     if sp.issparse(rows) or not _only_bits(rows, n_threads):
-        refuse_odd(who, rows)
+        refuse_odd(who, rows, names)
 
 
 def _only_bits(rows: Any, n_threads: int) -> bool:
@@ -66,9 +69,9 @@ def _only_bits(rows: Any, n_threads: int) -> bool:
     )
 
 
-def refuse_odd(who: str, rows: Any) -> None:
+def refuse_odd(who: str, rows: Any, names: Sequence[str] | None = None) -> None:
     """Name the first value that is neither 0 nor 1, if there is one."""
-    found = first_odd(rows, lambda values: values * values != values)
+    found = first_odd(rows, lambda values: values * values != values, names)
     if found is not None:
         value, where = found
         raise ValueError(

@@ -21,7 +21,7 @@ from coterie.mixture._arrays import rounded
 from coterie.mixture._em import Accelerator, Bound, EMRun, Model, Repair, em, mean_log_lik
 from coterie.mixture._family import Family, Floats, Mixture
 from coterie.mixture._start import STARTS, begin
-from coterie.mixture._values import check_finite
+from coterie.mixture._values import check_finite, unmasked
 
 Labels = npt.NDArray[np.int32]
 
@@ -122,11 +122,15 @@ class MixtureModel(DensityMixin, Estimator):
 
     def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
         """Rows as the family wants them, checked and finite."""
-        rows = self._check_rows(X, reset=reset)
-        check_finite(
-            type(self).__name__, rows, allow_nan=self.__sklearn_tags__().input_tags.allow_nan
-        )
+        who, allow_nan = type(self).__name__, self.__sklearn_tags__().input_tags.allow_nan
+        rows = self._check_rows(unmasked(who, X, allow_nan=allow_nan), reset=reset)
+        check_finite(who, rows, allow_nan=allow_nan, names=self._column_names)
         return rows
+
+    @property
+    def _column_names(self) -> Any:
+        """The columns' names, None where they have none."""
+        return getattr(self, "feature_names_in_", None)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture to the rows of X.

@@ -240,7 +240,9 @@ class GaussianMixture(MixtureModel):
         shape = SHAPES[self.covariance_type]
         missing = any(has_missing(block.rows) for block in blocks)
         if missing:
-            overview = look_over_observed(who, blocks, diagonal=shape.diagonal)
+            overview = look_over_observed(
+                who, blocks, diagonal=shape.diagonal, names=self._column_names
+            )
         else:
             overview = look_over(blocks, blocks.take([0])[0], diagonal=shape.diagonal)
         check_squares(who, overview)
