@@ -190,7 +190,7 @@ def test_an_unseen_category_is_refused():
     table, _ = sheet(np.random.RandomState(0))
     model = MixedMixture(2, random_state=0).fit(table)
     table.loc[3, "color"] = "pink"
-    with pytest.raises(ValueError, match="column 2 holds the category 'pink'"):
+    with pytest.raises(ValueError, match="column 'color' holds the category 'pink'"):
         model.predict(table)
 
 
