@@ -152,7 +152,9 @@ class MixtureModel(DensityMixin, Estimator):
         if resume:
             check_as_fitted(self, len(self.weights_) == self.n_components, "n_components")
         rows = self._rows_to_fit(X, reset=not resume)
-        blocks = self._blocks(rows, check_weights(who, sample_weight, rows.shape[0]))
+        weights = check_weights(who, sample_weight, rows.shape[0])
+        _check_total(who, weights)
+        blocks = self._blocks(rows, weights)
         _check_enough_rows(who, self.n_components, blocks.n_rows)
         model = self._model(blocks)
         rng = check_random_state(self.random_state)
@@ -351,6 +353,17 @@ def check_as_fitted(model: Any, same: bool, name: str) -> None:
         raise ValueError(
             f"{type(model).__name__}: {name}={getattr(model, name)!r} was set after a fit with "
             "another; set it back, or fit anew with warm_start=False."
+        )
+
+
+def _check_total(who: str, weights: Floats | None) -> None:
+    """Refuse weights without a sum."""
+    with np.errstate(over="ignore"):
+        total = 1.0 if weights is None else float(weights.sum())
+    if not np.isfinite(total):
+        raise ValueError(
+            f"{who}: the sum of sample_weight overflows float64; divide the weights by the "
+            "largest of them."
         )
 
 

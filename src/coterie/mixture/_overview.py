@@ -102,9 +102,11 @@ def look_over(blocks: Blocks, near: Floats, *, diagonal: bool = False) -> Overvi
 
 
 def check_squares(who: str, overview: Overview) -> None:
-    """Refuse rows so far apart that their squared distances are no numbers."""
-    if not np.isfinite(overview.scatter).all():
+    """Refuse rows so far apart, so heavy or so far out that squares are no numbers."""
+    with np.errstate(over="ignore"):
+        far = np.square(np.finfo(np.float64).eps * overview.mean)  # the least a variance is told by
+    if not (np.isfinite(overview.scatter).all() and np.isfinite(far).all()):
         raise ValueError(
-            f"{who}: the values of X differ so much that their squares overflow float64; divide "
-            "X by a constant, such as its largest absolute value."
+            f"{who}: the values of X (times sample_weight) are so large that their squares "
+            "overflow float64; divide X by a constant, such as its largest absolute value."
         )
