@@ -85,3 +85,27 @@ def test_nothing_is_drawn_from_an_infinite_covariance(covariance_type: str) -> N
     model.covariances_ = np.full_like(model.covariances_, np.inf)
     with pytest.raises(ValueError, match="covariances_ holds NaN or infinity"):
         model.sample(2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "estimator", [coterie.GaussianMixture, coterie.StudentTMixture, coterie.BayesianGaussianMixture]
+)
+def test_log_densities_have_the_type_of_the_rows(estimator: Any, dtype: type) -> None:
+    rows = X.astype(dtype)
+    model = estimator(2, random_state=0).fit(rows)
+    assert model.score_samples(rows).dtype == dtype
+    assert model.score(rows) == pytest.approx(float(model.score_samples(rows).mean()), rel=1e-5)
+    far = np.full((1, 2), 1e30, dtype=dtype)
+    assert np.isfinite(model.score_samples(far)).all()
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+def test_the_bound_never_falls_by_an_ulp(covariance_type: str) -> None:
+    model = coterie.GaussianMixture(
+        3, covariance_type=covariance_type, reg_covar=0, tol=0, max_iter=300, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X)
+    assert (np.diff(model.lower_bounds_) >= 0).all()

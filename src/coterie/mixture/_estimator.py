@@ -235,8 +235,9 @@ class MixtureModel(DensityMixin, Estimator):
         return resp.astype(blocks.dtype, copy=False)
 
     def score_samples(self, X: Any) -> npt.NDArray[Any]:
-        """Log-density of every row."""
-        return self._log_prob(self._known_rows(X))
+        """Log-density of every row, in the type of X where that can hold it."""
+        blocks = self._known_rows(X)
+        return rounded(self._log_prob(blocks), blocks.dtype)
 
     def _log_prob(self, blocks: Blocks) -> Floats:
         family, mixture = self._fitted()
@@ -247,7 +248,7 @@ class MixtureModel(DensityMixin, Estimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-density of the rows."""
-        log_prob = self.score_samples(X)
+        log_prob = self._log_prob(self._known_rows(X))
         weights = check_weights(type(self).__name__, sample_weight, log_prob.shape[0])
         return float(np.average(log_prob, weights=weights))
 
@@ -289,12 +290,12 @@ class MixtureModel(DensityMixin, Estimator):
 
     def bic(self, X: Any) -> float:
         """Bayesian information criterion, lower is better: -2 log L + p log n (Schwarz 1978)."""
-        log_prob = self.score_samples(X)
+        log_prob = self._log_prob(self._known_rows(X))
         return float(-2 * log_prob.sum() + self._n_parameters() * np.log(log_prob.size))
 
     def aic(self, X: Any) -> float:
         """Akaike's information criterion, lower is better: -2 log L + 2 p (Akaike 1974)."""
-        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
+        return float(-2 * self._log_prob(self._known_rows(X)).sum() + 2 * self._n_parameters())
 
     def icl(self, X: Any) -> float:
         """Integrated completed likelihood, lower is better (Biernacki, Celeux & Govaert 2000).
