@@ -257,14 +257,17 @@ def unmasked(who: str, X: Any, name: str = "X") -> Any:
     return np.ma.getdata(X)
 
 
-def nan_for_masked(X: Any) -> Any:
-    """X with NaN where it is masked (None among texts and objects); anything else as it is."""
+def nan_for_masked(X: Any, *, table: bool = False) -> Any:
+    """X with NaN where it is masked (None among texts and objects); anything else as it is.
+
+    In a `table`, whose columns are of several kinds, whole numbers stay whole: None is among them.
+    """
     if not isinstance(X, np.ma.MaskedArray):
         return X
     data, mask = np.ma.getdata(X), np.ma.getmaskarray(X)
     if not mask.any():
         return data
-    if data.dtype.kind in "biuf":
+    if data.dtype.kind in ("f" if table else "biuf"):
         data, missing = data.astype(np.result_type(data.dtype, np.float32)), np.nan
     else:
         data, missing = data.astype(object), None

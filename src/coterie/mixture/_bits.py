@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 from coterie._complaints import first_odd
 from coterie._kernels import kernels
 from coterie.data import Block, Blocks
+from coterie.mixture._values import column_words
 
 Bits = npt.NDArray[np.uint8]
 
@@ -33,15 +35,15 @@ def pack(rows: Any, n_threads: int) -> tuple[Bits, int]:
     return bits, kernels.pack_bits(rows, bits, n_threads)
 
 
-def packed(who: str, blocks: Blocks) -> Packed | None:
+def packed(who: str, blocks: Blocks, names: Sequence[str] | None = None) -> Packed | None:
     """The rows of a fit, checked and packed once; None where they are on disk or compressed."""
     if not blocks.in_memory or blocks.sparse:
         for block in blocks:
-            check_binary(who, block.rows, blocks.n_threads)
+            check_binary(who, block.rows, blocks.n_threads, names)
         return None
     bits, odd = pack(blocks.rows, blocks.n_threads)
     if odd >= 0:
-        refuse_odd(who, blocks.rows)
+        refuse_odd(who, blocks.rows, names)
     return Packed(blocks.rows, bits)
 
 
@@ -52,10 +54,12 @@ def bits_of(block: Block, known: Packed | None) -> Bits:
     return pack(block.rows, block.n_threads)[0]
 
 
-def check_binary(who: str, rows: Any, n_threads: int) -> None:
+def check_binary(
+    who: str, rows: Any, n_threads: int, names: Sequence[str] | None = None
+) -> None:
     """Refuse values other than 0 and 1."""
     if sp.issparse(rows) or not _only_bits(rows, n_threads):
-        refuse_odd(who, rows)
+        refuse_odd(who, rows, names)
 
 
 def _only_bits(rows: Any, n_threads: int) -> bool:
@@ -66,11 +70,11 @@ def _only_bits(rows: Any, n_threads: int) -> bool:
     )
 
 
-def refuse_odd(who: str, rows: Any) -> None:
+def refuse_odd(who: str, rows: Any, names: Sequence[str] | None = None) -> None:
     """Name the first value that is neither 0 nor 1, if there is one."""
     found = first_odd(rows, lambda values: values * values != values)
     if found is not None:
-        value, where = found.value, f"row {found.row}, column {found.column}"
+        value, where = found.value, f"row {found.row}, {column_words(names, found.column)}"
         raise ValueError(
             f"{who}: X must hold only 0 and 1, but {where} is {value:g}; set threshold= to count "
             "larger values as 1, or choose a mixture for other kinds of columns."

@@ -19,6 +19,8 @@ def is_missing(column: Column) -> npt.NDArray[np.bool_]:
     """Which cells hold None, NaN or a table library's own mark for a missing value."""
     if column.dtype.kind == "f":
         return np.isnan(column)
+    if column.dtype.kind in "mM":
+        return np.isnat(column)
     if column.dtype.kind != "O":
         return np.zeros(column.shape, dtype=bool)
     # A missing value is the only one that is not equal to itself; pandas.NA is neither.

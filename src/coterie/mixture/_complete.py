@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from coterie.data import Blocks
 from coterie.mixture._overview import Overview
+from coterie.mixture._values import column_words
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,7 +19,9 @@ Floats = npt.NDArray[np.float64]
 _TILE_ROWS = 1 << 16
 
 
-def look_over_observed(who: str, blocks: Blocks) -> Overview:
+def look_over_observed(
+    who: str, blocks: Blocks, *, diagonal: bool = False, names: Sequence[str] | None = None
+) -> Overview:
     """Weight, mean and scatter of the rows as far as they were observed.
 
     Means and variances are those of each column's values. Rows completed by the means have
@@ -32,19 +35,21 @@ def look_over_observed(who: str, blocks: Blocks) -> Overview:
         sums += mass @ np.where(seen, rows, 0.0)
     if not weights.all():
         raise ValueError(
-            f"{who}: column {int(np.argmin(weights))} of X holds no value but NaN (in rows with "
-            "weight); leave it out."
+            f"{who}: {column_words(names, int(np.argmin(weights)))} of X holds no value but NaN "
+            "(in rows with weight); leave it out."
         )
     mean = sums / weights
-    scatter = np.zeros((blocks.n_cols, blocks.n_cols))
+    scatter = np.zeros(blocks.n_cols if diagonal else (blocks.n_cols, blocks.n_cols))
     total = 0.0
     for rows, mass in _float_tiles(blocks):
         centred = np.where(np.isnan(rows), 0.0, rows - mean)
         with np.errstate(over="ignore", invalid="ignore"):  # `check_squares` tells of it
-            scatter += (centred * mass[:, np.newaxis]).T @ centred
+            weighted = centred * mass[:, np.newaxis]
+            scatter += (weighted * centred).sum(axis=0) if diagonal else weighted.T @ centred
         total += float(mass.sum())
     share = np.sqrt(weights / total)
-    return Overview(total, mean, scatter / share / share[:, np.newaxis])
+    scatter = scatter / share**2 if diagonal else scatter / share / share[:, np.newaxis]
+    return Overview(total, mean, scatter, float(np.finfo(blocks.dtype).eps))
 
 
 def _float_tiles(blocks: Blocks) -> Iterator[tuple[Floats, Floats]]:

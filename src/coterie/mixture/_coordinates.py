@@ -93,10 +93,12 @@ class Coordinates:
 
     @cached_property
     def floor(self) -> Floats:
-        """The least covariance, (d, d)."""
+        """The least covariance, (d, d), or its diagonal where that is all that matters."""
         if self.family.reg_covar is None:
             return self._rows.floor
-        return self.family.reg_covar * np.eye(self.family.n_cols) + _LEAST_SHARE * self._rows.spread
+        spread = self._rows.spread
+        unit = np.ones_like(spread) if spread.ndim == 1 else np.eye(self.family.n_cols)
+        return self.family.reg_covar * unit + _LEAST_SHARE * spread
 
     @property
     def _rows(self) -> Overview:

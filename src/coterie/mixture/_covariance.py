@@ -13,6 +13,11 @@ Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.intp]
 
 
+def diagonal_of(matrix: Floats) -> Floats:
+    """The diagonal of a matrix, or what is known to be one already."""
+    return matrix if matrix.ndim == 1 else np.diagonal(matrix)
+
+
 class Shape(ABC):
     """One way to describe the covariances of k Gaussians in d dimensions.
 
@@ -42,25 +47,38 @@ class Shape(ABC):
 
     @abstractmethod
     def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
-        """The covariances with no direction narrower than the matrix `floor`.
+        """The covariances with no direction narrower than the matrix (or diagonal) `floor`.
 
         The likeliest covariances under that constraint; and in how many directions each of them
         had to be widened.
         """
 
     def spread(self, covariance: Floats, n_components: int) -> Floats:
-        """Every component with this one matrix (d, d), as nearly as the shape allows."""
-        own = np.diagonal(covariance) if self.diagonal else covariance
+        """Every component with this one matrix, as nearly as the shape allows.
+
+        Where only diagonals matter it may be just that, (d,).
+        """
+        own = diagonal_of(covariance) if self.diagonal else covariance
         stack = np.broadcast_to(own, (n_components, *own.shape))
         return self.pooled(np.ones(n_components), stack)
 
     @abstractmethod
-    def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        """Factors, and which components have none (not positive definite); those hold NaN."""
+    def factor(
+        self, covariances: Floats, least: Any = 0.0
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """Factors, and which components have none (not positive definite); those hold NaN.
+
+        `least`, one for all or one each, is the share of a column's variance that rounding may
+        have made: a column of which the others leave no more unexplained is no base for a factor.
+        """
 
     @abstractmethod
     def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
         """The same covariances as matrices (k, d, d)."""
+
+    @abstractmethod
+    def variances(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
+        """The variance of every column, (k, d)."""
 
     @abstractmethod
     def precisions(self, factors: Floats) -> Floats:
@@ -95,11 +113,12 @@ def invert_lower(lower: Floats) -> Floats:
     return np.asarray(inverse)
 
 
-def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def _factor_matrices(covariances: Floats, least: Any) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Upper triangular U with U U^T = inverse, for each matrix of a stack."""
     n_cols = covariances.shape[-1]
     factors = np.full(covariances.shape, np.nan)
     bad = np.zeros(covariances.shape[0], dtype=bool)
+    least = np.maximum(np.resize(least, bad.shape), 8 * n_cols * np.finfo(np.float64).eps)
     for j, covariance in enumerate(covariances):
         # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
         scale = np.sqrt(np.maximum(np.diagonal(covariance), 0))
@@ -112,7 +131,7 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
             bad[j] = True
             continue
         # A pivot lost in rounding gives a factor, but not one to trust.
-        if np.square(np.diagonal(lower)).min() < 4 * n_cols * np.finfo(np.float64).eps:
+        if np.square(np.diagonal(lower)).min() < least[j]:
             bad[j] = True
             continue
         factors[j] = invert_lower(lower).T / scale[:, np.newaxis]
@@ -121,7 +140,7 @@ def _factor_matrices(covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]
     return factors, bad
 
 
-def _clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
+def clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
     """Eigenvalues in units of the floor are raised to one."""
     unit = np.sqrt(np.diagonal(floor))
     lower = np.asarray(np.linalg.cholesky(floor / unit / unit[:, np.newaxis]), dtype=np.float64)
@@ -168,13 +187,19 @@ class Full(Shape):
         return covariances + np.eye(n_cols) * np.broadcast_to(amount, n_cols)
 
     def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
-        return _clip_matrices(covariances, floor)
+        return clip_matrices(covariances, floor)
 
-    def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        return _factor_matrices(covariances)
+    def factor(
+        self, covariances: Floats, least: Any = 0.0
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        return _factor_matrices(covariances, least)
 
     def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
         return covariances
+
+    def variances(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
+        every = self.full(covariances, n_components, n_cols)
+        return np.diagonal(every, axis1=1, axis2=2)
 
     def precisions(self, factors: Floats) -> Floats:
         return factors @ factors.transpose(0, 2, 1)
@@ -206,11 +231,13 @@ class Tied(Full):
         return scatter.sum(axis=0) / counts.sum()
 
     def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
-        clipped, n_raised = _clip_matrices(covariances[np.newaxis], floor)
+        clipped, n_raised = clip_matrices(covariances[np.newaxis], floor)
         return clipped[0], n_raised
 
-    def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        factors, bad = _factor_matrices(covariances[np.newaxis])
+    def factor(
+        self, covariances: Floats, least: Any = 0.0
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        factors, bad = _factor_matrices(covariances[np.newaxis], least)
         return factors[0], bad
 
     def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
@@ -245,15 +272,20 @@ class Diagonal(Shape):
         return covariances + amount
 
     def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
-        least = np.diagonal(floor)
+        least = diagonal_of(floor)
         narrow = ~(covariances >= least)
         return np.where(narrow, least, covariances), np.count_nonzero(narrow, axis=1)
 
-    def factor(self, covariances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def factor(
+        self, covariances: Floats, least: Any = 0.0
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
         return _factor_variances(covariances)
 
     def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
         return covariances[:, :, np.newaxis] * np.eye(n_cols)
+
+    def variances(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
+        return covariances
 
     def precisions(self, factors: Floats) -> Floats:
         return np.square(factors)
@@ -286,12 +318,15 @@ class Spherical(Diagonal):
         return covariances + np.mean(amount)
 
     def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
-        least, n_cols = np.diagonal(floor).mean(), floor.shape[0]
+        least, n_cols = diagonal_of(floor).mean(), floor.shape[0]
         narrow = ~(covariances >= least)
         return np.where(narrow, least, covariances), n_cols * narrow.astype(np.intp)
 
     def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
         return covariances[:, np.newaxis, np.newaxis] * np.eye(n_cols)
+
+    def variances(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
+        return np.broadcast_to(covariances[:, np.newaxis], (n_components, n_cols))
 
     def kernel_factors(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
         return np.ascontiguousarray(self.diagonals(factors, n_components, n_cols))

@@ -17,6 +17,7 @@ from coterie._base import Estimator
 from coterie._checks import check_weights, whole
 from coterie._history import Event, Iteration, Recorder
 from coterie.data import Blocks
+from coterie.mixture._arrays import rounded
 from coterie.mixture._em import Accelerator, Bound, EMRun, Model, Repair, em, mean_log_lik
 from coterie.mixture._family import Family, Floats, Mixture
 from coterie.mixture._start import STARTS, begin
@@ -75,8 +76,10 @@ class MixtureModel(DensityMixin, Estimator):
     def _note_start(self, start: Mixture, recorder: Recorder) -> None:
         """Tell of a start that is odd."""
 
-    def _solve(self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder) -> EMRun:
-        """One descent from one start."""
+    def _solve(
+        self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder, before: float
+    ) -> EMRun:
+        """One descent from one start; `before` is the bound it had there, if it is known."""
         return em(
             blocks,
             model,
@@ -89,6 +92,7 @@ class MixtureModel(DensityMixin, Estimator):
             repair=self._repair(blocks, model),
             accelerate=self._accelerator(model, start),
             exact=self._exact(),
+            before=before,
             shown=self._shown,
         )
 
@@ -119,13 +123,14 @@ class MixtureModel(DensityMixin, Estimator):
     def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
         """Rows as the family wants them, checked and finite."""
         rows = self._check_rows(X, reset=reset)
-        check_finite(
-            type(self).__name__,
-            rows,
-            allow_nan=self.__sklearn_tags__().input_tags.allow_nan,
-            names=getattr(self, "feature_names_in_", None),
-        )
+        allow_nan = self.__sklearn_tags__().input_tags.allow_nan
+        check_finite(type(self).__name__, rows, allow_nan=allow_nan, names=self._column_names)
         return rows
+
+    @property
+    def _column_names(self) -> Any:
+        """The columns' names, None where they have none."""
+        return getattr(self, "feature_names_in_", None)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture to the rows of X.
@@ -147,7 +152,9 @@ class MixtureModel(DensityMixin, Estimator):
         if resume:
             check_as_fitted(self, len(self.weights_) == self.n_components, "n_components")
         rows = self._rows_to_fit(X, reset=not resume)
-        blocks = self._blocks(rows, check_weights(who, sample_weight, rows.shape[0]))
+        weights = check_weights(who, sample_weight, rows.shape[0])
+        _check_total(who, weights)
+        blocks = self._blocks(rows, weights)
         _check_enough_rows(who, self.n_components, blocks.n_rows)
         model = self._model(blocks)
         rng = check_random_state(self.random_state)
@@ -164,7 +171,8 @@ class MixtureModel(DensityMixin, Estimator):
             else:
                 start = self._with_given(self._begin(complete, model, rng), model)
                 self._note_start(start, recorder)
-            run = self._solve(blocks, model, start, recorder)
+            before = self.lower_bound_ if resume else -np.inf
+            run = self._solve(blocks, model, start, recorder, before)
             if best is None or run.bound > best.bound:
                 best, kept = run, recorder
             if recorder.stopped:
@@ -176,7 +184,7 @@ class MixtureModel(DensityMixin, Estimator):
 
     def _publish(self, run: EMRun, recorder: Recorder, model: Model, blocks: Blocks) -> Self:
         n_components = model.family.n_components(run.mixture.components)
-        self.weights_ = self._shares(run.mixture)[:n_components].astype(blocks.dtype)
+        self.weights_ = rounded(self._shares(run.mixture)[:n_components], blocks.dtype)
         self._publish_components(run.mixture, model.family, blocks.dtype)
         self.converged_ = run.settled
         self.n_iter_ = run.n_iter
@@ -227,8 +235,9 @@ class MixtureModel(DensityMixin, Estimator):
         return resp.astype(blocks.dtype, copy=False)
 
     def score_samples(self, X: Any) -> npt.NDArray[Any]:
-        """Log-density of every row."""
-        return self._log_prob(self._known_rows(X))
+        """Log-density of every row, in the type of X where that can hold it."""
+        blocks = self._known_rows(X)
+        return rounded(self._log_prob(blocks), blocks.dtype)
 
     def _log_prob(self, blocks: Blocks) -> Floats:
         family, mixture = self._fitted()
@@ -239,7 +248,7 @@ class MixtureModel(DensityMixin, Estimator):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-density of the rows."""
-        log_prob = self.score_samples(X)
+        log_prob = self._log_prob(self._known_rows(X))
         weights = check_weights(type(self).__name__, sample_weight, log_prob.shape[0])
         return float(np.average(log_prob, weights=weights))
 
@@ -281,12 +290,12 @@ class MixtureModel(DensityMixin, Estimator):
 
     def bic(self, X: Any) -> float:
         """Bayesian information criterion, lower is better: -2 log L + p log n (Schwarz 1978)."""
-        log_prob = self.score_samples(X)
+        log_prob = self._log_prob(self._known_rows(X))
         return float(-2 * log_prob.sum() + self._n_parameters() * np.log(log_prob.size))
 
     def aic(self, X: Any) -> float:
         """Akaike's information criterion, lower is better: -2 log L + 2 p (Akaike 1974)."""
-        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
+        return float(-2 * self._log_prob(self._known_rows(X)).sum() + 2 * self._n_parameters())
 
     def icl(self, X: Any) -> float:
         """Integrated completed likelihood, lower is better (Biernacki, Celeux & Govaert 2000).
@@ -345,6 +354,17 @@ def check_as_fitted(model: Any, same: bool, name: str) -> None:
         raise ValueError(
             f"{type(model).__name__}: {name}={getattr(model, name)!r} was set after a fit with "
             "another; set it back, or fit anew with warm_start=False."
+        )
+
+
+def _check_total(who: str, weights: Floats | None) -> None:
+    """Refuse weights without a sum."""
+    with np.errstate(over="ignore"):
+        total = 1.0 if weights is None else float(weights.sum())
+    if not np.isfinite(total):
+        raise ValueError(
+            f"{who}: the sum of sample_weight overflows float64; divide the weights by the "
+            "largest of them."
         )
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from coterie._kernels import kernels
 from coterie.data import Block
-from coterie.mixture._covariance import Shape
+from coterie.mixture._covariance import Shape, clip_matrices, diagonal_of
 from coterie.mixture._family import Expectation, Family, Floats, Mixture
 from coterie.mixture._noise import Box
 from coterie.mixture._overview import Overview
@@ -18,6 +18,10 @@ from coterie.mixture._prior import Prior
 
 #: scikit-learn adds this to every component's mass.
 _TINY_MASS = 10 * np.finfo(np.float64).eps
+#: Units in the last place that sums of products may be wrong by, a column.
+_ROUNDINGS = 2
+#: However much of a scatter was subtracted, what is left tells directions this far apart.
+_MOST_BLUR = 1e-2
 
 
 @dataclass(frozen=True)
@@ -91,16 +95,52 @@ class GaussianFamily(Family):
 
     def with_covariances(self, means: Floats, covariances: Floats, held: Any = False) -> Gaussians:
         """Components with these parameters, floored: all, or what has no factor or is `held`."""
-        factors, low = self.shape.factor(covariances)
+        automatic = self.reg_covar is None
+        least = 0.0 if automatic else self._blurred(covariances, means.shape[0])
+        factors, low = self.shape.factor(covariances, least)
         low = low | np.resize(held, low.shape)
-        if self.reg_covar is None and "covariances" not in self.fixed:
+        if automatic and "covariances" not in self.fixed:
             low = np.ones_like(low)
         floored = np.zeros(low.size, dtype=np.intp)
         if low.any():
             clipped, floored = self.shape.clip(covariances, self._rows.floor)
+            if not automatic and not self.shape.diagonal:
+                clipped, in_own_units = self._clip_blurred(clipped, np.resize(least, low.shape))
+                floored = np.maximum(floored, in_own_units)
             covariances = np.where(_along(low, covariances), clipped, covariances)
             factors, _ = self.shape.factor(covariances)
         return Gaussians(means, covariances, factors, np.resize(floored * low, means.shape[0]))
+
+    def _blurred(self, covariances: Floats, n_components: int) -> Floats | float:
+        """The share of a variance that rounding may have made, a component.
+
+        Sums of products of the rows are as good as the rows' type. Where the scatter of all rows
+        is known and that between the means subtracted, what is left has the rounding of the whole.
+        """
+        if self.shape.diagonal or self.overview is None:
+            return 0.0
+        rounding = _ROUNDINGS * self.n_cols * self._rows.eps
+        if not self._pooled:
+            return rounding
+        own = self.shape.variances(covariances, n_components, self.n_cols)[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.diagonal(self._rows.covariance) / own
+        grown = np.max(share, initial=1.0, where=np.isfinite(share) & (share > 0))
+        return float(min(rounding * grown, _MOST_BLUR))
+
+    def _clip_blurred(
+        self, covariances: Floats, least: Floats
+    ) -> tuple[Floats, npt.NDArray[np.intp]]:
+        """The covariances with no direction that rounding could have made.
+
+        So it is not the last bits that tell whether a covariance is singular.
+        """
+        clipped = covariances.reshape(-1, self.n_cols, self.n_cols).copy()
+        n_raised = np.zeros(len(clipped), dtype=np.intp)
+        for j, own in enumerate(clipped):
+            floor = np.diag(least[j] * np.diagonal(own))
+            clipped[j : j + 1], n_raised[j : j + 1] = clip_matrices(own[np.newaxis], floor)
+        return clipped.reshape(covariances.shape), n_raised
 
     def log_norms(self, components: Gaussians) -> Floats:
         """What each component's log-density is at its mean."""
@@ -227,18 +267,16 @@ class GaussianFamily(Family):
         So are the means themselves, which may lie far from zero.
         """
         k, d = components.means.shape
-        covariances = self.shape.full(components.covariances, k, d)
+        variances = self.shape.variances(components.covariances, k, d)
         precisions = self.shape.precisions(components.factors)
         if self.shape.diagonal:
             precisions = np.broadcast_to(precisions.reshape(k, -1), (k, d))
         else:
             precisions = np.diagonal(np.broadcast_to(precisions, (k, d, d)), axis1=1, axis2=2)
-        seen = np.diagonal(covariances, axis1=1, axis2=2) + np.square(
-            components.means - before.means
-        )
+        seen = variances + np.square(components.means - before.means)
         seen = seen + np.finfo(np.float64).eps * np.square(components.means)
         if self._pooled and self.overview is not None:
-            seen = seen + np.diagonal(self.overview.covariance)
+            seen = seen + diagonal_of(self.overview.covariance)
         return float((counts[:, np.newaxis] * seen * precisions).sum())
 
     def log_prior(self, components: Gaussians) -> float:
@@ -309,11 +347,16 @@ class GaussianFamily(Family):
             assert self.box is not None, "a background has a box"
             return self.box.draw(size, rng)
         k, d = components.means.shape
-        covariance = self.shape.full(components.covariances, k, d)[component]
-        scale = np.sqrt(np.diagonal(covariance))
+        if not np.isfinite(components.covariances).all():
+            raise ValueError(
+                "sample: covariances_ holds NaN or infinity, so there is nothing to draw from; "
+                "fit the model anew."
+            )
+        scale = np.sqrt(self.shape.variances(components.covariances, k, d)[component])
         if self.shape.diagonal:
             white = rng.standard_normal((size, d))
         else:
+            covariance = self.shape.full(components.covariances, k, d)[component]
             # Without need nothing is scaled: the draws are scikit-learn's.
             if scale.max() <= 1e6 * scale.min():
                 scale = np.ones(d)

@@ -77,6 +77,12 @@ class Objective:
         coordinates = self.coordinates
         return self.at(coordinates.project(coordinates.pack(coordinates.like)))
 
+    def gain_of_em(self, slope: Slope) -> float:
+        """How much one step of EM from a point lowers the objective."""
+        moved = self.model.maximise(slope.expected, slope.mixture)
+        gain = self.model.expect(self.blocks, moved).log_lik + self.model.log_prior(moved)
+        return slope.objective + gain / self.total_weight
+
     def of(self, batch: Blocks) -> Objective:
         """The same as far as a batch of the rows tells."""
         model = replace(self.model, family=replace(self._family, sampled=True))

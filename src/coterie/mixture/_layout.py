@@ -14,6 +14,7 @@ from coterie.mixture._categories import Column, encode, learn_categories
 from coterie.mixture._family import Floats
 from coterie.mixture._normal import normal_rows
 from coterie.mixture._table import as_numbers, one_hot
+from coterie.mixture._values import column_words
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,18 @@ class Layout:
         """Number of categories of the columns that have them."""
         return tuple(len(own) for own in self.categories)
 
-    def rows(self, who: str, columns: Sequence[Column]) -> Any:
+    def rows(
+        self, who: str, columns: Sequence[Column], names: Sequence[str] | None = None
+    ) -> Any:
         """The encoded rows."""
         parts = []
         if self.numeric:
-            values = _numbers(who, columns, self.numeric)
+            values = _numbers(who, columns, self.numeric, names)
             parts.append(normal_rows((values - self.locations) / self.scales))
         if self.others:
+            remedy = "fit again with rows that have it"
             codes = [
-                encode(who, f"column {c}", columns[c], own, "fit again with rows that have it")
+                encode(who, column_words(names, c), columns[c], own, remedy)
                 for c, own in zip(self.others, self.categories, strict=True)
             ]
             parts.append(one_hot(codes, self.sizes))
@@ -74,33 +78,41 @@ class Layout:
         return table
 
 
-def learn_layout(who: str, kinds: Sequence[str], columns: Sequence[Column]) -> Layout:
+def learn_layout(
+    who: str,
+    kinds: Sequence[str],
+    columns: Sequence[Column],
+    names: Sequence[str] | None = None,
+) -> Layout:
     """Look at the columns once: mean and spread of the numeric ones, categories of the others."""
     numeric = [c for c, kind in enumerate(kinds) if kind == "numeric"]
     locations, scales = np.zeros(0), np.ones(0)
     if numeric:
-        locations, scales = _standards(who, _numbers(who, columns, numeric), numeric)
+        words = [column_words(names, c) for c in numeric]
+        locations, scales = _standards(who, _numbers(who, columns, numeric, names), words)
     categories = [
-        _binary_categories(who, c, columns[c])
+        _binary_categories(who, column_words(names, c), columns[c])
         if kind == "binary"
-        else learn_categories(who, f"column {c}", columns[c])
+        else learn_categories(who, column_words(names, c), columns[c])
         for c, kind in enumerate(kinds)
         if kind != "numeric"
     ]
     return Layout(tuple(kinds), locations, scales, tuple(categories))
 
 
-def _numbers(who: str, columns: Sequence[Column], numeric: Sequence[int]) -> Floats:
-    return np.column_stack([as_numbers(who, f"column {c}", columns[c]) for c in numeric])
+def _numbers(
+    who: str, columns: Sequence[Column], numeric: Sequence[int], names: Sequence[str] | None
+) -> Floats:
+    return np.column_stack([as_numbers(who, column_words(names, c), columns[c]) for c in numeric])
 
 
-def _standards(who: str, values: Floats, numeric: Sequence[int]) -> tuple[Floats, Floats]:
+def _standards(who: str, values: Floats, words: Sequence[str]) -> tuple[Floats, Floats]:
     """Mean and deviation of every column over the cells that are there."""
     known = ~np.isnan(values)
     if not known.any(axis=0).all():
-        empty = numeric[int(np.argmin(known.any(axis=0)))]
+        empty = words[int(np.argmin(known.any(axis=0)))]
         raise ValueError(
-            f"{who}: column {empty} has no value at all, so it tells nothing; leave it out of X."
+            f"{who}: {empty} has no value at all, so it tells nothing; leave it out of X."
         )
     # About some value of the column, and in units of its reach: offsets and scales cost no digits.
     origin = np.take_along_axis(values, known.argmax(axis=0)[np.newaxis], axis=0)[0]
@@ -114,12 +126,12 @@ def _standards(who: str, values: Floats, numeric: Sequence[int]) -> tuple[Floats
     return locations, np.where(scales > least, scales, 1.0)
 
 
-def _binary_categories(who: str, place: int, column: Column) -> Column:
+def _binary_categories(who: str, name: str, column: Column) -> Column:
     """The two categories of a binary column; those of truth values and of 0 and 1 are known."""
-    found = learn_categories(who, f"column {place}", column)
+    found = learn_categories(who, name, column)
     if len(found) > 2:
         raise ValueError(
-            f"{who}: column {place} should be binary but has {len(found)} different values; call "
+            f"{who}: {name} should be binary but has {len(found)} different values; call "
             "it categorical or numeric in kinds=."
         )
     if found.dtype.kind == "b":

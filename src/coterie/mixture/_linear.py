@@ -59,6 +59,11 @@ class LinearFamily(Family):
         offsets, slopes = self.linear_form(components)
         return counts * (offsets + self.mean_carrier) + np.einsum("jc,jc->j", summary.first, slopes)
 
+    def rounding(self, components: Any, counts: Floats, before: Any) -> float:
+        """Offsets, slopes times rows and carriers may all but cancel."""
+        offsets, _ = self.linear_form(components)
+        return 4 * float((counts * (np.abs(offsets) + abs(self.mean_carrier))).sum())
+
     def expect(self, block: Block, mixture: Mixture) -> Expectation:
         """One fused native pass: densities, responsibilities and sums tile by tile."""
         k = self.n_components(mixture.components)

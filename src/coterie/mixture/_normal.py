@@ -11,6 +11,9 @@ import scipy.sparse as sp
 from coterie.mixture._family import Floats
 from coterie.mixture._linear import LinearFamily, Sums
 
+#: What rounding may leave of the variance of a standardised column.
+LEAST_VARIANCE = 1e-12
+
 
 @dataclass(frozen=True)
 class Normals:
@@ -56,6 +59,12 @@ class NormalFamily(LinearFamily):
         squares = np.divide(second, mass, out=np.zeros_like(mass), where=seen)
         variances = np.where(seen, squares - np.square(means), before.variances)
         return Normals(means, np.maximum(variances, self.floor))
+
+    def rounding(self, components: Normals, counts: Floats, before: Normals) -> float:
+        """Squares and means cancel in a variance, which is then what distances are measured in."""
+        seen = 1 + np.square(components.means) + np.square(before.means)
+        own = counts[:, np.newaxis] * seen / components.variances
+        return float(own.sum())
 
     def n_parameters(self, n_components: int) -> int:
         return 2 * n_components * self.scales.size

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from coterie._kernels import kernels
 from coterie.data import Block, Blocks
+from coterie.mixture._covariance import diagonal_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,11 +22,15 @@ _LEAST_CORRELATION = 1e-2
 
 @dataclass(frozen=True)
 class Overview:
-    """Total weight, mean (d,) and scatter about it (d, d)."""
+    """Total weight, mean (d,) and scatter about it (d, d), or its diagonal where that suffices.
+
+    `eps` is the relative rounding of the rows' type, in which products of them are summed.
+    """
 
     weight: float
     mean: Floats
     scatter: Floats
+    eps: float = float(np.finfo(np.float64).eps)
 
     @property
     def covariance(self) -> Floats:
@@ -33,18 +38,21 @@ class Overview:
 
     @cached_property
     def spread(self) -> Floats:
-        """The rows' covariance made fit to be a unit, (d, d): positive definite in any case.
+        """The rows' covariance made fit to be a unit: positive definite in any case.
 
         Where columns are collinear no direction of it is narrower than what columns with a
         correlation of 0.99 have.
         """
         covariance = self.covariance
-        variances = np.diagonal(covariance)
+        variances = diagonal_of(covariance)
         least = np.square(np.finfo(np.float64).eps * np.maximum(np.abs(self.mean), 1e-140))
         varies = variances > least
         # A constant column has no scale of its own: it borrows one from the others.
         spare = variances[varies].min() if varies.any() else 1.0
-        scale = np.sqrt(np.where(varies, variances, np.maximum(spare, least)))
+        alone = np.where(varies, variances, np.maximum(spare, least))
+        if covariance.ndim == 1:
+            return alone
+        scale = np.sqrt(alone)
         correlation = np.where(varies, covariance / scale / scale[:, np.newaxis], 0.0)
         np.fill_diagonal(correlation, 1.0)
         values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
@@ -53,8 +61,8 @@ class Overview:
 
     @cached_property
     def floor(self) -> Floats:
-        """The least covariance a component may have, (d, d): a millionth of the rows' own, so that
-        no unit, and hardly a rotation, matters.
+        """The least covariance a component may have: a millionth of the rows' own, so that no
+        unit, and hardly a rotation, matters.
         """
         return _FLOOR_SHARE * self.spread
 
@@ -73,28 +81,32 @@ class _Sums:
         )
 
 
-def look_over(blocks: Blocks, near: Floats) -> Overview:
-    """Weight, mean and scatter of all rows, given a point `near` their mean."""
+def look_over(blocks: Blocks, near: Floats, *, diagonal: bool = False) -> Overview:
+    """Weight, mean and scatter (or its `diagonal`) of all rows, given a point `near` their mean."""
     n_cols = blocks.n_cols
+    unit = np.ones((1, n_cols)) if diagonal else np.eye(n_cols)[np.newaxis]
 
     def sums(block: Block) -> _Sums:
-        counts, first, second = np.zeros(2), np.zeros((1, n_cols)), np.zeros((1, n_cols, n_cols))
+        counts, first, second = np.zeros(2), np.zeros((1, n_cols)), np.zeros_like(unit)
         kernels.gaussian_pass(
-            block.rows, block.weights, np.zeros(1), near[np.newaxis], np.eye(n_cols)[np.newaxis],
+            block.rows, block.weights, np.zeros(1), near[np.newaxis], unit,
             np.zeros(1), -np.inf, None, None, None, counts, first, second, block.n_threads,
         )  # fmt: skip
         return _Sums(float(counts[0]), first[0], second[0])
 
     total = blocks.total(sums)
     shift = total.first / total.weight
-    scatter = total.second - total.weight * np.outer(shift, shift)
-    return Overview(total.weight, near + shift, scatter)
+    square = np.square(shift) if diagonal else np.outer(shift, shift)
+    scatter = total.second - total.weight * square
+    return Overview(total.weight, near + shift, scatter, float(np.finfo(blocks.dtype).eps))
 
 
 def check_squares(who: str, overview: Overview) -> None:
-    """Refuse rows so far apart that their squared distances are no numbers."""
-    if not np.isfinite(overview.scatter).all():
+    """Refuse rows so far apart, so heavy or so far out that squares are no numbers."""
+    with np.errstate(over="ignore"):
+        far = np.square(np.finfo(np.float64).eps * overview.mean)  # the least a variance is told by
+    if not (np.isfinite(overview.scatter).all() and np.isfinite(far).all()):
         raise ValueError(
-            f"{who}: the values of X differ so much that their squares overflow float64; divide "
-            "X by a constant, such as its largest absolute value."
+            f"{who}: the values of X (times sample_weight) are so large that their squares "
+            "overflow float64; divide X by a constant, such as its largest absolute value."
         )

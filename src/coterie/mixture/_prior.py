@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from coterie._checks import real
 from coterie.mixture._arrays import given_array
-from coterie.mixture._covariance import Shape
+from coterie.mixture._covariance import Shape, diagonal_of
 from coterie.mixture._overview import Overview
 
 Floats = npt.NDArray[np.float64]
@@ -93,12 +93,12 @@ def _for_all(scale: Floats, freedom: float, d: int, k: int) -> tuple[Floats, flo
 
 def _by_column(scale: Floats, freedom: float, d: int, k: int) -> tuple[Floats, float]:
     """An inverse gamma a column."""
-    return np.diagonal(scale), freedom + 3
+    return diagonal_of(scale), freedom + 3
 
 
 def _by_ball(scale: Floats, freedom: float, d: int, k: int) -> tuple[Floats, float]:
     """One inverse gamma for all columns: its scale is the mean variance, shared among them."""
-    mean = np.diagonal(scale).mean()
+    mean = diagonal_of(scale).mean()
     return np.full(d, mean / d), (freedom + d + 2) / d
 
 

@@ -45,6 +45,14 @@ class ProductFamily(LinearFamily):
     def log_prior(self, components: tuple[Any, ...]) -> float:
         return sum(part.log_prior(own) for part, own in zip(self.parts, components, strict=True))
 
+    def rounding(
+        self, components: tuple[Any, ...], counts: Floats, before: tuple[Any, ...]
+    ) -> float:
+        return sum(
+            part.rounding(own, counts, old)
+            for part, own, old in zip(self.parts, components, before, strict=True)
+        )
+
     def n_parameters(self, n_components: int) -> int:
         return sum(part.n_parameters(n_components) for part in self.parts)
 

@@ -59,11 +59,13 @@ def sgd(
     An iteration is an epoch: every row once, in mini-batches, then once more to judge the average
     of the steps (Polyak & Juditsky 1992), which is less noisy than the last one. Where some epochs
     gain less than `tol` the learning rate falls, and the search goes on from the best point so
-    far; after some such falls it has settled.
+    far; after some such falls it has settled, unless a step of EM from there would gain `tol`:
+    then the learning rate is what it was at the beginning.
     """
     best = objective.start()
     vector, adam = best.vector, Adam(best.vector.size)
     n_falls, n_idle, goal = 0, 0, best.objective - tol
+    settled = False
     bounds: list[float] = []
     size = int(np.clip(_BATCH_SHARE * objective.blocks.n_rows, _FEWEST, _MOST))
     patience = int(np.clip(_PATIENCE * size / objective.blocks.n_rows, _SHORTEST, _LONGEST))
@@ -80,9 +82,12 @@ def sgd(
         if n_idle == patience:
             n_idle, n_falls = 0, n_falls + 1
             vector, adam = best.vector, Adam(vector.size)
-        if n_falls > _N_FALLS or stop:
+        settled = n_falls > _N_FALLS and objective.gain_of_em(best) < tol
+        if settled or stop:
             break
-    return objective.end(recorder, best, bounds, settled=n_falls > _N_FALLS)
+        if n_falls > _N_FALLS:
+            n_falls = 0
+    return objective.end(recorder, best, bounds, settled=settled)
 
 
 def _epoch(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -72,16 +73,23 @@ def by_kmeans(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> 
     return one_hot(step.tally.labels, n_components)
 
 
-def by_seeds(seeding: str) -> Start:
-    """One row each, chosen by a seeding of k-means."""
+def by_plusplus(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
+    """One row each, chosen by k-means++."""
+    seeds = SEEDINGS["k-means++"](blocks, lay_out(blocks)[1], n_components, rng)
+    return _one_row_each(blocks, seeds.indices)
 
-    def start(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
-        seeds = SEEDINGS[seeding](blocks, lay_out(blocks)[1], n_components, rng)
-        labels = np.full(blocks.n_rows, -1, dtype=np.int32)
-        labels[seeds.indices] = np.arange(n_components)
-        return one_hot(labels, n_components)
 
-    return start
+def by_rows(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
+    """One random row each: without weights scikit-learn's, which are a permutation's first."""
+    if blocks.weights is None:
+        return _one_row_each(blocks, rng.choice(blocks.n_rows, size=n_components, replace=False))
+    return _one_row_each(blocks, SEEDINGS["random"](blocks, None, n_components, rng).indices)
+
+
+def _one_row_each(blocks: Blocks, row_ids: Any) -> Responsible:
+    labels = np.full(blocks.n_rows, -1, dtype=np.int32)
+    labels[row_ids] = np.arange(len(row_ids))
+    return one_hot(labels, len(row_ids))
 
 
 def at_random(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
@@ -109,7 +117,7 @@ def at_rows(
 #: The starts by the names `init_params=` takes.
 STARTS: dict[str, Start] = {
     "kmeans": by_kmeans,
-    "k-means++": by_seeds("k-means++"),
+    "k-means++": by_plusplus,
     "random": at_random,
-    "random_from_data": by_seeds("random"),
+    "random_from_data": by_rows,
 }

@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import digamma, gammaln, xlogy
 
 from coterie.data import Block
+from coterie.mixture._covariance import diagonal_of
 from coterie.mixture._family import Expectation, Family, Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians, Moments
 
@@ -149,9 +150,9 @@ class StudentFamily(GaussianFamily):
         point by a constant factor an iteration, for ever. What has shrunk too far needs the floor.
         """
         k, d = means.shape
-        variances = np.diagonal(self.shape.full(covariances, k, d), axis1=1, axis2=2)
+        variances = self.shape.variances(covariances, k, d)
         least = np.square(2 * np.finfo(np.float64).eps * means)
-        least = np.maximum(least, _LEAST_SHARE * np.diagonal(self._rows.spread))
+        least = np.maximum(least, _LEAST_SHARE * diagonal_of(self._rows.spread))
         shrunk = (variances < least).any(axis=None if self._pooled else 1)
         held = np.maximum(before.floored, shrunk)
         return super().regularised(means, covariances, replace(before, floored=held))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import scipy.sparse as sp
 
 from coterie.mixture._categories import Codes, Column, is_missing
 
+#: Dates that come as objects.
+_DATES = (date, np.datetime64)
 #: What a column may be.
 KINDS = ("numeric", "binary", "categorical")
 
@@ -30,13 +33,17 @@ def columns_of(X: Any) -> list[Column]:
 
 
 def kind_of(column: Column) -> str:
-    """Numbers are numeric; truth values, or only 0 and 1, binary; the rest categories."""
+    """Numbers and dates are numeric; truth values, or only 0 and 1, binary; the rest categories."""
     if column.dtype.kind == "b":
         return "binary"
+    if column.dtype.kind in "mM":
+        return "numeric"
     if column.dtype.kind == "O":
         known = column[~is_missing(column)].tolist()
         if known and all(isinstance(cell, (bool, np.bool_)) for cell in known):
             return "binary"
+        if known and all(isinstance(cell, _DATES) for cell in known):
+            return "numeric"
         if not all(isinstance(cell, (int, float, np.number)) for cell in known):
             return "categorical"
         column = np.array(known, dtype=np.float64)
@@ -76,9 +83,20 @@ def resolve_kinds(
 
 
 def as_numbers(who: str, name: str, column: Column) -> npt.NDArray[np.float64]:
-    """A numeric column as float64 with NaN where it is missing."""
+    """A numeric column as float64 with NaN where it is missing; dates in days since 1970.
+
+    Dates with a time zone are taken as the same moment in UTC; durations are days as well.
+    """
     if column.dtype.kind == "O":
-        column = np.where(is_missing(column), np.nan, column)
+        missing = is_missing(column)
+        known = column[~missing].tolist()
+        if known and all(isinstance(cell, _DATES) for cell in known):
+            days = np.full(column.shape, np.nan)
+            days[~missing] = _days(np.array([_moment(cell) for cell in known]))
+            return days
+        column = np.where(missing, np.nan, column)
+    if column.dtype.kind in "mM":
+        return _days(column)
     try:
         values = column.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -93,6 +111,21 @@ def as_numbers(who: str, name: str, column: Column) -> npt.NDArray[np.float64]:
             "cell as missing (NaN) or leave the row out."
         )
     return values
+
+
+def _moment(cell: Any) -> Any:
+    """A date without its time zone, at the same moment in UTC."""
+    if isinstance(cell, datetime) and cell.tzinfo is not None:
+        cell = cell.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(cell, "us")
+
+
+def _days(moments: Column) -> npt.NDArray[np.float64]:
+    """Days since 1970 began, or of a duration; NaN where it is missing (NaT)."""
+    unit = np.timedelta64(1, "D")
+    origin: Any = np.datetime64("1970-01-01") if moments.dtype.kind == "M" else np.timedelta64(0)
+    days = (moments - origin) / unit
+    return np.where(np.isnat(moments), np.nan, days)
 
 
 def _first_word(column: Column) -> Any:

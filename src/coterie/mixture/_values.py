@@ -1,4 +1,4 @@
-"""Rows that hold only some kinds of numbers: refused, naming the first cell that is another."""
+"""What the cells of X may hold: others are refused, naming the first and where it is."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from sklearn.utils import assert_all_finite
 from coterie._complaints import first_odd
 
 
+def column_words(names: Sequence[str] | None, column: int) -> str:
+    """What to call a column: its name where there is one."""
+    return f"column {column}" if names is None else f"column {str(names[column])!r}"
+
+
 def check_finite(
     who: str, rows: Any, *, allow_nan: bool, names: Sequence[str] | None = None
 ) -> None:
@@ -21,9 +26,10 @@ def check_finite(
             assert_all_finite(rows, allow_nan=allow_nan)
         return
     except ValueError:
-        found = first_odd(rows, np.isinf if allow_nan else lambda values: ~np.isfinite(values))
+        odd = np.isinf if allow_nan else lambda values: ~np.isfinite(values)
+        found = first_odd(rows, odd)
     assert found is not None
-    where = f"row {found.row}, column {found.column_words(names)}"
+    where = f"row {found.row}, {column_words(names, found.column)}"
     if np.isnan(found.value):
         raise ValueError(
             f"{who}: X contains NaN, first in {where}; leave such rows out, or use "
@@ -35,16 +41,21 @@ def check_finite(
     )
 
 
-def check_counts(who: str, rows: Any) -> None:
-    """Refuse what is negative or no whole number."""
-    found = first_odd(rows, lambda values: (values < 0) | (np.floor(values) != values))
+def check_counts(
+    who: str, rows: Any, *, fractions: bool = False, names: Sequence[str] | None = None
+) -> None:
+    """Refuse what is negative or, unless `fractions` count, no whole number."""
+    found = first_odd(rows, lambda values: values < 0)
+    if found is None and not fractions:
+        found = first_odd(rows, lambda values: np.floor(values) != values)
     if found is not None:
-        value, where = found.value, f"row {found.row}, column {found.column}"
+        value, where = found.value, f"row {found.row}, {column_words(names, found.column)}"
         # The first words are scikit-learn's, which tools look for.
         what = "Negative values in data" if value < 0 else "Fractions in data"
         raise ValueError(
             f"{who}: {what}: X must hold counts, but {where} is {value:g}; count events in whole "
-            "numbers, or use GaussianMixture for measurements."
+            f"numbers{'' if value < 0 else ', set fractions=True for averaged counts'}, or use "
+            "GaussianMixture for measurements."
         )
 
 

@@ -196,10 +196,11 @@ covariance_prior_
         self.keep = keep
 
     def _model(self, blocks: Blocks) -> Model:
-        overview = look_over(blocks, blocks.take([0])[0])
+        shape = SHAPES[self.covariance_type]
+        overview = look_over(blocks, blocks.take([0])[0], diagonal=shape.diagonal)
         check_squares(type(self).__name__, overview)
         family = VariationalFamily(
-            SHAPES[self.covariance_type],
+            shape,
             blocks.n_cols,
             overview,
             reg_covar=0.0,
@@ -233,13 +234,14 @@ covariance_prior_
             # One less than the rows there are; but never less than half of a light weight.
             scale = overview.scatter / max(overview.weight - 1, overview.weight / 2)
             if _singular(scale):
-                scale, _ = SHAPES["tied"].clip(scale, overview.floor)
-            return _for_shape(scale, self.covariance_type)
+                scale = _widened(scale, overview.floor)
+            spherical = self.covariance_type == "spherical"
+            return np.full_like(scale, scale.mean()) if spherical else scale
         dims: tuple[int, ...] = (d,) if diagonal else (d, d)
         if self.covariance_type == "spherical":
             dims = ()
         scale = given_array(who, "covariance_prior", self.covariance_prior, dims, "column of X")
-        if _singular(np.diag(np.ravel(scale)) if diagonal else scale):
+        if _singular(np.ravel(scale) if diagonal else scale):
             raise ValueError(
                 f"{who}: covariance_prior must be a symmetric positive definite matrix (diag, "
                 "spherical: positive numbers); check its values."
@@ -359,13 +361,14 @@ covariance_prior_
 
 
 def _singular(matrix: Floats) -> bool:
-    """Whether a matrix is no covariance."""
+    """Whether a matrix, or the diagonal of one, is no covariance."""
+    if matrix.ndim == 1:
+        return bool(SHAPES["diag"].factor(matrix[np.newaxis])[1].any())
     return bool(SHAPES["tied"].factor(matrix)[1].any()) or not np.allclose(matrix, matrix.T)
 
 
-def _for_shape(matrix: Floats, covariance_type: str) -> Floats:
-    """A scatter matrix, or its diagonal, averaged where the columns share a variance."""
-    if not SHAPES[covariance_type].diagonal:
-        return matrix
-    diagonal = np.diagonal(matrix).copy()
-    return np.full_like(diagonal, diagonal.mean()) if covariance_type == "spherical" else diagonal
+def _widened(matrix: Floats, floor: Floats) -> Floats:
+    """A matrix, or the diagonal of one, that is nowhere narrower than the floor."""
+    if matrix.ndim == 1:
+        return SHAPES["diag"].clip(matrix[np.newaxis], floor)[0][0]
+    return SHAPES["tied"].clip(matrix, floor)[0]

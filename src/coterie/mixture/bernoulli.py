@@ -114,13 +114,13 @@ class BernoulliMixture(PlainMixture):
         if self.threshold is not None:
             return above(type(self).__name__, rows, self.threshold)
         if not reset:  # those of a fit are checked as they are packed
-            check_binary(type(self).__name__, rows, self._blocks(rows).n_threads)
+            who, n_threads = type(self).__name__, self._blocks(rows).n_threads
+            check_binary(who, rows, n_threads, self._column_names)
         return rows
 
     def _model(self, blocks: Blocks) -> Model:
-        family = BernoulliFamily(
-            blocks.n_cols, alpha=self.alpha, packed=packed(type(self).__name__, blocks)
-        )
+        bits = packed(type(self).__name__, blocks, self._column_names)
+        family = BernoulliFamily(blocks.n_cols, alpha=self.alpha, packed=bits)
         return Model(family, Shares())
 
     def _all_given(self) -> bool:

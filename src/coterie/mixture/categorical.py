@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import ARRAY, NONE, Rule, one_of, validated
+from coterie._checks import ARRAY, NONE, Rule, nan_for_masked, one_of, validated
 from coterie.data import Blocks
 from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._categories import decode, encode, learn_categories
@@ -19,6 +19,7 @@ from coterie.mixture._given import given_within
 from coterie.mixture._mixing import Shares
 from coterie.mixture._plain import PlainMixture
 from coterie.mixture._table import columns_of, is_frame, one_hot
+from coterie.mixture._values import column_words
 
 
 class CategoricalMixture(PlainMixture):
@@ -123,15 +124,17 @@ class CategoricalMixture(PlainMixture):
     def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
         """One-hot rows, CSR; learns the categories when `reset`."""
         who = type(self).__name__
+        X = nan_for_masked(X, table=True)
         X = validated(
             self, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=is_frame(X)
         )
         columns = columns_of(X)
         if reset:
             self.categories_ = self._learned(columns)
+        names = self._column_names
         remedy = "list it in categories= when fitting"
         codes = [
-            encode(who, f"column {c}", column, self.categories_[c], remedy)
+            encode(who, column_words(names, c), column, self.categories_[c], remedy)
             for c, column in enumerate(columns)
         ]
         return one_hot(codes, [len(own) for own in self.categories_])
@@ -147,7 +150,10 @@ class CategoricalMixture(PlainMixture):
                     f"{who}: categories has {len(source)} entries, but X has {len(columns)} "
                     "columns; give a list of categories for every column."
                 )
-        return [learn_categories(who, f"column {c}", own) for c, own in enumerate(source)]
+        names = self._column_names
+        return [
+            learn_categories(who, column_words(names, c), own) for c, own in enumerate(source)
+        ]
 
     @property
     def _sizes(self) -> tuple[int, ...]:

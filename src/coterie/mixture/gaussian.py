@@ -29,7 +29,7 @@ from coterie.mixture._anderson import Anderson
 from coterie.mixture._arrays import given_array, rounded
 from coterie.mixture._complete import completed, look_over_observed
 from coterie.mixture._coordinates import WEIGHTS, Coordinates
-from coterie.mixture._covariance import SHAPES
+from coterie.mixture._covariance import SHAPES, diagonal_of
 from coterie.mixture._em import Accelerator, EMRun, Model, Repair
 from coterie.mixture._estimator import MixtureModel, check_as_fitted, total_weight
 from coterie.mixture._family import Floats, Mixture
@@ -240,9 +240,11 @@ class GaussianMixture(MixtureModel):
         shape = SHAPES[self.covariance_type]
         missing = any(has_missing(block.rows) for block in blocks)
         if missing:
-            overview = look_over_observed(who, blocks)
+            overview = look_over_observed(
+                who, blocks, diagonal=shape.diagonal, names=self._column_names
+            )
         else:
-            overview = look_over(blocks, blocks.take([0])[0])
+            overview = look_over(blocks, blocks.take([0])[0], diagonal=shape.diagonal)
         check_squares(who, overview)
         prior, concentration = None, 1.0
         if self.prior is not None:
@@ -250,7 +252,7 @@ class GaussianMixture(MixtureModel):
         reg_covar = None if self.reg_covar == "auto" else float(self.reg_covar)
         box = None
         if self.noise:
-            box = bounding_box(blocks, np.diagonal(overview.floor) + (reg_covar or 0.0))
+            box = bounding_box(blocks, diagonal_of(overview.floor) + (reg_covar or 0.0))
         fixed = frozenset(self.fixed)
         kind = ObservedGaussianFamily if missing else GaussianFamily
         family = kind(
@@ -298,9 +300,11 @@ class GaussianMixture(MixtureModel):
         rng.set_state(check_random_state(self.random_state).get_state())
         return np.random.RandomState(rng.randint(2**31))
 
-    def _solve(self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder) -> EMRun:
+    def _solve(
+        self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder, before: float
+    ) -> EMRun:
         if self.solver == "em":
-            return super()._solve(blocks, model, start, recorder)
+            return super()._solve(blocks, model, start, recorder, before)
         objective = Objective(blocks, model, self._coordinates(model, start), total_weight(blocks))
         settings: dict[str, Any] = {
             "max_iter": self.max_iter,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import ARRAY, Rule, one_of, real, validated
+from coterie._checks import ARRAY, Rule, nan_for_masked, one_of, real, validated
 from coterie.data import Blocks
 from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._em import Model
@@ -16,7 +16,7 @@ from coterie.mixture._family import Mixture
 from coterie.mixture._layout import Layout, learn_layout
 from coterie.mixture._linear import LinearFamily
 from coterie.mixture._mixing import Shares
-from coterie.mixture._normal import NormalFamily, Normals
+from coterie.mixture._normal import LEAST_VARIANCE, NormalFamily, Normals
 from coterie.mixture._plain import PlainMixture
 from coterie.mixture._product import ProductFamily
 from coterie.mixture._start import STARTS, begin
@@ -42,13 +42,15 @@ class MixedMixture(PlainMixture):
     n_components : int, default=1
     kinds : "auto", list or dict, default="auto"
         "numeric", "binary" or "categorical" for every column, or a dict of them for some, by name
-        or place. What is not given is told by the column's type: numbers are numeric, truth values
-        and numbers that are only 0 and 1 binary, anything else categorical.
+        or place. What is not given is told by the column's type: numbers and dates are numeric,
+        truth values and numbers that are only 0 and 1 binary, anything else categorical. Dates are
+        days since 1970-01-01 (in UTC where they have a time zone), durations are days.
     alpha : float, default=0.01
         What the prior adds to the mass of every category, as in `CategoricalMixture`.
     min_variance : float, default=1e-6
         The least variance of a numeric column in a component, as a share of the variance of the
-        whole column, so that no component can shrink onto one value.
+        whole column, so that no component can shrink onto one value. What rounding may leave of a
+        variance, a share of 1e-12, is the least in any case.
     tol, max_iter, n_init, random_state, warm_start, verbose, n_threads, callback
         As in `GaussianMixture`.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
@@ -143,16 +145,15 @@ class MixedMixture(PlainMixture):
     def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
         """Encoded rows, CSR; learns the layout of the columns when `reset`."""
         who = type(self).__name__
+        X = nan_for_masked(X, table=True)
         X = validated(
             self, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=is_frame(X)
         )
-        columns = columns_of(X)
+        columns, names = columns_of(X), self._column_names
         if reset:
-            names = getattr(self, "feature_names_in_", None)
-            self._keep_layout(
-                learn_layout(who, resolve_kinds(who, self.kinds, names, columns), columns)
-            )
-        return self._layout.rows(who, columns)
+            kinds = resolve_kinds(who, self.kinds, names, columns)
+            self._keep_layout(learn_layout(who, kinds, columns, names))
+        return self._layout.rows(who, columns, names)
 
     def _keep_layout(self, layout: Layout) -> None:
         self.kinds_ = list(layout.kinds)
@@ -168,11 +169,15 @@ class MixedMixture(PlainMixture):
         parts: list[LinearFamily] = []
         if layout.numeric:
             width = 3 * len(layout.numeric)
-            parts.append(NormalFamily(width, scales=layout.scales, floor=float(self.min_variance)))
+            parts.append(NormalFamily(width, scales=layout.scales, floor=self._least_variance))
         if layout.others:
             width = sum(layout.sizes)
             parts.append(CategoricalFamily(width, alpha=self.alpha, sizes=layout.sizes))
         return ProductFamily(sum(part.n_cols for part in parts), parts=tuple(parts))
+
+    @property
+    def _least_variance(self) -> float:
+        return max(float(self.min_variance), LEAST_VARIANCE)
 
     def _model(self, blocks: Blocks) -> Model:
         return Model(self._family(), Shares())

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import ARRAY, NONE, Rule
+from coterie._checks import ARRAY, FLAG, NONE, Rule
 from coterie.data import Blocks
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
@@ -38,6 +38,9 @@ class PoissonMixture(PlainMixture):
         mean over all rows, the mode under a Gamma prior that draws the rates towards m. With 0,
         maximum likelihood, a component that saw no event expects none: a rate of 2^-53, so that
         logarithms stay finite.
+    fractions : bool, default=False
+        Whether counts may be fractions, such as averages; they enter the same formula, with
+        Gamma(x + 1) for x!. False: X must hold whole numbers.
     tol, max_iter, n_init, init_params, random_state, warm_start, verbose, n_threads, callback
         As in `GaussianMixture`.
     weights_init, rates_init : array or None
@@ -69,7 +72,11 @@ class PoissonMixture(PlainMixture):
            [ 0., 20.]])
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {**PlainMixture._rules, "rates_init": NONE | ARRAY}
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **PlainMixture._rules,
+        "fractions": FLAG,
+        "rates_init": NONE | ARRAY,
+    }
 
     rates_: npt.NDArray[np.float64]
 
@@ -78,6 +85,7 @@ class PoissonMixture(PlainMixture):
         n_components: int = 1,
         *,
         alpha: float = 0.01,
+        fractions: bool = False,
         tol: float = 1e-3,
         max_iter: int = 100,
         n_init: int = 1,
@@ -95,6 +103,7 @@ class PoissonMixture(PlainMixture):
             n_components, alpha, tol, max_iter, n_init, init_params, weights_init, random_state,
             warm_start, verbose, n_threads, callback, keep,
         )  # fmt: skip
+        self.fractions = fractions
         self.rates_init = rates_init
 
     def __sklearn_tags__(self) -> Any:
@@ -105,7 +114,8 @@ class PoissonMixture(PlainMixture):
 
     def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
         rows = super()._rows_to_fit(X, reset=reset)
-        check_counts(type(self).__name__, rows)
+        who, names = type(self).__name__, self._column_names
+        check_counts(who, rows, fractions=bool(self.fractions), names=names)
         return rows
 
     def _model(self, blocks: Blocks) -> Model:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_memory, whole
+from coterie._checks import check_memory
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
 from coterie.distance import Metric, RowFunction, as_metric, prepare_both

@@ -1,0 +1,84 @@
+"""Near the limits of float64: a valid result, or a sentence that says what to do."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import coterie
+from coterie import GaussianMixture, MixedMixture, PoissonMixture, StudentTMixture
+
+RNG = np.random.default_rng(0)
+BITS = (RNG.standard_normal((30, 2)) > 0).astype(float)
+MIXTURES = [getattr(coterie, name) for name in coterie.__all__ if name.endswith("Mixture")]
+GAUSSIANS = [cls for cls in MIXTURES if "covariance_type" in cls().get_params()]
+
+
+@pytest.fixture(autouse=True)
+def _strict() -> Any:
+    with coterie.options(check_invariants=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+@pytest.mark.parametrize("init_params", ["kmeans", "random", "random_from_data"])
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("estimator", GAUSSIANS)
+def test_rows_too_far_out_are_refused(
+    estimator: Any, covariance_type: str, init_params: str
+) -> None:
+    model = estimator(2, covariance_type=covariance_type, init_params=init_params, random_state=0)
+    with pytest.raises(ValueError, match=f"^{estimator.__name__}: .* squares overflow float64; div"):
+        model.fit(np.full((20, 2), 1e300))
+
+
+@pytest.mark.parametrize("estimator", MIXTURES)
+def test_weights_without_a_sum_are_refused(estimator: Any) -> None:
+    told = f"^{estimator.__name__}: the sum of sample_weight overflows float64; divide"
+    with pytest.raises(ValueError, match=told):
+        estimator(2, random_state=0).fit(BITS, sample_weight=np.full(30, 1e308))
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e-100, 1e100])
+@pytest.mark.parametrize("estimator", MIXTURES)
+def test_weights_of_any_size_are_fine(estimator: Any, weight: float) -> None:
+    model = estimator(2, random_state=0).fit(BITS, sample_weight=np.full(30, weight))
+    assert np.isfinite(model.weights_).all()
+    assert np.isfinite(model.lower_bound_)
+    assert np.isfinite(model.score_samples(BITS)).all()
+
+
+@pytest.mark.parametrize("k", [1, 3, 9])
+def test_no_least_variance(k: int) -> None:
+    for rows in (RNG.standard_normal((30, 2)), np.round(RNG.standard_normal((30, 2)))):
+        model = MixedMixture(k, min_variance=0.0, random_state=0).fit(rows)
+        assert (model.variances_ > 0).all()
+        assert np.isfinite(model.score_samples(rows)).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_large_counts_keep_their_invariants(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for rates in (1e8, rng.choice([1e8, 1.001e8], size=(50, 1)), 1e12):
+        counts = rng.poisson(rates, size=(50, 3))
+        model = PoissonMixture(3, random_state=seed, max_iter=200, tol=1e-9).fit(counts)
+        assert np.isfinite(model.lower_bound_)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("reg_covar", [0, "auto"])
+def test_tied_with_a_background_keeps_its_invariants(reg_covar: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for estimator in (GaussianMixture, StudentTMixture):
+        for scale in (1.0, [1.0, 1e3, 1e-3]):
+            rows = rng.standard_normal((40, 3)) * scale
+            rows[:3] *= 30
+            model = estimator(
+                3, covariance_type="tied", noise=True, reg_covar=reg_covar, random_state=seed,
+                max_iter=200, tol=0,
+            ).fit(rows)  # fmt: skip
+            assert np.isfinite(model.lower_bound_)
