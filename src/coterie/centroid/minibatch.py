@@ -24,6 +24,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
+from coterie.centroid._lloyd import improves
 from coterie.centroid._local_search import improve_seeds
 from coterie.centroid._minibatch import Plateau, Walk, minibatch, reassign, take_steps
 from coterie.centroid._passes import assign, sum_sq_dists
@@ -333,7 +334,7 @@ class MiniBatchKMeans(CentroidClusterer):
             sse = 0.0
             if judges is not None:
                 sse = sum_sq_dists(judges, centers, space, assign(judges, centers, space))
-            if best is None or sse < lowest:
+            if best is None or improves(sse, centers, lowest, best):
                 best, lowest = centers, sse
         assert best is not None
         return best
