@@ -11,7 +11,7 @@ from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 
 if TYPE_CHECKING:
-    from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
+    from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, k_means, kmeans_plusplus
     from coterie.density import DBSCAN, HDBSCAN
     from coterie.hierarchy import AgglomerativeClustering
     from coterie.hierarchy.linkage import linkage
@@ -30,7 +30,7 @@ register_with_threadpoolctl()
 
 #: Where what is imported late lives; those modules themselves are attributes too.
 _HOMES = {
-    "centroid": ("BisectingKMeans", "KMeans", "MiniBatchKMeans", "kmeans_plusplus"),
+    "centroid": ("BisectingKMeans", "KMeans", "MiniBatchKMeans", "k_means", "kmeans_plusplus"),
     "density": ("DBSCAN", "HDBSCAN"),
     "hierarchy": ("AgglomerativeClustering", "linkage"),
     "mixture": (
@@ -79,6 +79,7 @@ __all__ = [
     "PoissonMixture",
     "StudentTMixture",
     "get_options",
+    "k_means",
     "kmeans_plusplus",
     "linkage",
     "load",

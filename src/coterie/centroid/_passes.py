@@ -159,8 +159,9 @@ def put_few_means(
             for begin in range(0, blocks.n_rows, _SCAN_ROWS)
         ]
         row_ids = np.concatenate(rows)
-        for block in blocks.pick(row_ids):
-            _few_means(block, space, labels[row_ids], some, means)
+        weights = None if blocks.weights is None else blocks.weights[row_ids]
+        gathered = Block(np.asarray(blocks.rows[row_ids]), weights, 0, blocks.n_threads)
+        _few_means(gathered, space, labels[row_ids], some, means)
 
 
 def _few_means(

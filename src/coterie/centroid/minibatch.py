@@ -79,8 +79,8 @@ class MiniBatchKMeans(CentroidClusterer):
         Whether `fit` ends with a pass for `labels_` and the exact `inertia_`.
     random_state : int, RandomState or None, default=None
     tol : float, default=0.0
-        Stop once the summed squared move of the centres in a step, exponentially smoothed, is at
-        most ``tol`` times the mean variance of the columns; 0: never.
+        Stop once the summed squared move of the centres in a step is at most ``tol`` times the
+        mean variance of the columns; 0: never.
     max_no_improvement : int or None, default=10
         Stop once the exponentially smoothed inertia of the batches has not reached a new low for
         this many steps in a row; None: never.
