@@ -5,6 +5,7 @@
 
 #include "coterie/bounds.hpp"
 #include "coterie/columns.hpp"
+#include "coterie/few_means.hpp"
 #include "coterie/lloyd.hpp"
 
 namespace coterie::bind {
@@ -137,6 +138,27 @@ void all_dists_of(Rows<T> rows, Table<const double> centers, double scale, Table
     });
 }
 
+void count_labels_into(Column<const std::int32_t> labels, Column<std::int64_t> counts) {
+    without_gil([&] {
+        count_labels(labels.data(), static_cast<std::int64_t>(labels.shape(0)), counts.data(),
+                     static_cast<std::int64_t>(counts.shape(0)));
+    });
+}
+
+template <class T>
+void few_means_of(Rows<T> rows, Weights weights, Column<const std::int32_t> labels,
+                  Column<const bool> few, double unit, Table<double> means, int n_threads) {
+    const Weighted<T> data = as_weighted(rows, weights);
+    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    require_length(few, means.shape(0), "few must have one entry a cluster");
+    require(static_cast<std::int64_t>(means.shape(1)) == data.rows.n_cols,
+            "means must have the columns of the rows");
+    without_gil([&] {
+        few_means(data, labels.data(), few.data(), means.shape(0), unit, means.data(),
+                  crew_of(n_threads));
+    });
+}
+
 template <class T>
 void add_for(nb::module_& m) {
     using namespace nb::literals;
@@ -159,6 +181,9 @@ void add_for(nb::module_& m) {
           "n_threads"_a);
     m.def("all_dists", &all_dists_of<T>, "rows"_a.noconvert(), "centers"_a.noconvert(), "scale"_a,
           "dists"_a.noconvert(), "n_threads"_a);
+    m.def("few_means", &few_means_of<T>, "rows"_a.noconvert(), "weights"_a.none(),
+          "labels"_a.noconvert(), "few"_a.noconvert(), "unit"_a, "means"_a.noconvert(),
+          "n_threads"_a);
 }
 
 }  // namespace
@@ -166,6 +191,8 @@ void add_for(nb::module_& m) {
 void add_centroid(nb::module_& m) {
     add_for<float>(m);
     add_for<double>(m);
+    using namespace nb::literals;
+    m.def("count_labels", &count_labels_into, "labels"_a.noconvert(), "counts"_a.noconvert());
 }
 
 }  // namespace coterie::bind

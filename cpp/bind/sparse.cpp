@@ -1,6 +1,7 @@
 // Bindings of the centroid family on compressed sparse rows: the functions of centroid.cpp, with
 // the rows given as the three arrays of a CSR matrix.
 #include "coterie/sparse.hpp"
+#include "coterie/few_means.hpp"
 
 #include "csr.hpp"
 
@@ -89,6 +90,19 @@ void all_dists_csr(Column<const T> values, Column<const Index> columns, Column<c
 }
 
 template <class T, class Index>
+void few_means_csr(Column<const T> values, Column<const Index> columns, Column<const Index> starts,
+                   Weights weights, Column<const std::int32_t> labels, Column<const bool> few,
+                   double unit, Table<double> means, int n_threads) {
+    const auto data = as_weighted(as_csr(values, columns, starts, means.shape(1)), weights);
+    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    require_length(few, means.shape(0), "few must have one entry a cluster");
+    without_gil([&] {
+        few_means(data, labels.data(), few.data(), means.shape(0), unit, means.data(),
+                  crew_of(n_threads));
+    });
+}
+
+template <class T, class Index>
 void add_for(nb::module_& m) {
     using namespace nb::literals;
     m.def("column_stats_csr", &column_stats_csr<T, Index>, "values"_a.noconvert(),
@@ -109,6 +123,10 @@ void add_for(nb::module_& m) {
     m.def("all_dists_csr", &all_dists_csr<T, Index>, "values"_a.noconvert(),
           "columns"_a.noconvert(), "starts"_a.noconvert(), "centers"_a.noconvert(), "scale"_a,
           "dists"_a.noconvert(), "n_threads"_a);
+    m.def("few_means_csr", &few_means_csr<T, Index>, "values"_a.noconvert(),
+          "columns"_a.noconvert(), "starts"_a.noconvert(), "weights"_a.none(),
+          "labels"_a.noconvert(), "few"_a.noconvert(), "unit"_a, "means"_a.noconvert(),
+          "n_threads"_a);
 }
 
 }  // namespace

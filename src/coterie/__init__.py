@@ -11,7 +11,7 @@ from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 
 if TYPE_CHECKING:
-    from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
+    from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, k_means, kmeans_plusplus
     from coterie.density import DBSCAN, HDBSCAN
     from coterie.density.dbscan import dbscan
     from coterie.hierarchy import AgglomerativeClustering, FeatureAgglomeration
@@ -32,7 +32,7 @@ register_with_threadpoolctl()
 
 #: Where what is imported late lives; those modules themselves are attributes too.
 _HOMES = {
-    "centroid": ("BisectingKMeans", "KMeans", "MiniBatchKMeans", "kmeans_plusplus"),
+    "centroid": ("BisectingKMeans", "KMeans", "MiniBatchKMeans", "k_means", "kmeans_plusplus"),
     "density": ("DBSCAN", "HDBSCAN", "dbscan"),
     "hierarchy": (
         "AgglomerativeClustering",
@@ -89,6 +89,7 @@ __all__ = [
     "StudentTMixture",
     "dbscan",
     "get_options",
+    "k_means",
     "kmeans_plusplus",
     "linkage",
     "linkage_tree",

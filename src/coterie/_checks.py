@@ -168,7 +168,7 @@ def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.f
         )
     if not weights.any():
         raise ValueError(f"{who}: all sample weights are zero; give some rows a positive weight.")
-    return np.ascontiguousarray(weights)
+    return None if (weights == 1).all() else np.ascontiguousarray(weights)
 
 
 def check_memory(who: str, n_bytes: int, for_what: str, instead: str) -> None:

@@ -16,6 +16,9 @@ from coterie._kernels import available_isas, kernels
 _DEFAULTS: dict[str, Any] = {"n_threads": None, "check_invariants": False}
 _options: dict[str, Any] = dict(_DEFAULTS)
 
+#: More threads than any machine has CPUs.
+_MOST_THREADS = 1 << 16
+
 
 def set_options(**options: Any) -> None:
     """Set options for the rest of the process.
@@ -80,6 +83,11 @@ def show_config() -> dict[str, Any]:
 def _check_n_threads(who: str, value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < 1:
         raise ValueError(f"{who}: n_threads={value!r}; use a whole number of at least 1, or None.")
+    if int(value) > _MOST_THREADS:
+        raise ValueError(
+            f"{who}: n_threads={value!r}, and {_MOST_THREADS} is the most there can be; use about "
+            f"as many as there are CPUs ({joblib.cpu_count()} here), or None."
+        )
     return int(value)
 
 
@@ -99,7 +107,7 @@ def resolve_n_threads(n_threads: Any, who: str = "coterie") -> int:
                 f"COTERIE_NUM_THREADS={text!r} in the environment; "
                 "use a whole number of at least 1."
             )
-        wanted = int(text)
+        wanted = _check_n_threads("COTERIE_NUM_THREADS", int(text))
     else:
         wanted = int(joblib.cpu_count())
     limit = kernels.thread_limit()

@@ -211,6 +211,7 @@ def dbscan_tiles(
     core: NDArray[np.uint8],
     n_threads: int,
 ) -> int: ...
+def count_labels(labels: NDArray[np.int32], counts: NDArray[np.int64]) -> None: ...
 def draw_rows(
     weights: Doubles | None,
     closest: Doubles,
@@ -218,6 +219,26 @@ def draw_rows(
     n_cols: int,
     targets: Doubles,
     row_ids: NDArray[np.int64],
+) -> None: ...
+def few_means(
+    rows: Floats,
+    weights: Doubles | None,
+    labels: NDArray[np.int32],
+    few: NDArray[np.bool_],
+    unit: float,
+    means: Doubles,
+    n_threads: int,
+) -> None: ...
+def few_means_csr(
+    values: Floats,
+    columns: Indices,
+    starts: Indices,
+    weights: Doubles | None,
+    labels: NDArray[np.int32],
+    few: NDArray[np.bool_],
+    unit: float,
+    means: Doubles,
+    n_threads: int,
 ) -> None: ...
 def fill_triangle(
     rows: Floats,

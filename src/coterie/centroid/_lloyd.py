@@ -10,7 +10,13 @@ import numpy.typing as npt
 
 from coterie._config import get_options
 from coterie._history import Recorder
-from coterie.centroid._passes import assign_and_sum, farthest_rows, sum_sq_dists
+from coterie.centroid._passes import (
+    assign_and_sum,
+    farthest_rows,
+    put_few_means,
+    row_counts,
+    sum_sq_dists,
+)
 from coterie.centroid._space import Space
 from coterie.data import Blocks
 from coterie.errors import InvariantError
@@ -20,6 +26,9 @@ Floats = npt.NDArray[np.float64]
 #: Below this share of the total scatter the objective is summed row by row: taking it from the
 #: cluster sums would cancel too many digits.
 _CANCELLING = 1e-6
+#: Clusters of so few rows have a correctly rounded mean: at any number of rows, and where there
+#: are so few that each could have a share of this many.
+_FEW_ROWS, _FEW_ROWS_SHARED = 16, 1 << 20
 
 
 class Tally:
@@ -41,30 +50,44 @@ class Tally:
         return np.logical_not(self.weight_sums.any(axis=0))
 
     def means(self, centers: Floats) -> Floats:
-        """Mean of every cluster; a cluster without weight stays where `centers` has it."""
+        """Mean of every cluster; a cluster without weight stays where `centers` has it.
+
+        Means of few rows are correctly rounded, others show the grid of the sums.
+        """
         means = self.space.means(self.sums, self.weight_sums)
         empty = self.empty
         means[empty] = centers[empty]
+        n_few = max(_FEW_ROWS, _FEW_ROWS_SHARED // self.blocks.n_rows)
+        few = self._n_rows_of_each() <= n_few
+        few &= ~empty
+        if few.any():
+            put_few_means(self.blocks, self.space, self.labels, few, n_few, means)
         return means
 
-    def objective(self, centers: Floats, means: Floats) -> float:
+    def _n_rows_of_each(self) -> npt.NDArray[np.int64]:
+        """How many rows each cluster has."""
+        if self.blocks.weights is None:
+            return self.weight_sums[0]  # type: ignore[no-any-return]
+        return row_counts(self.labels, self.weight_sums.shape[1])
+
+    def objective(self, centers: Floats) -> float:
         """Sum of squared errors of the rows against `centers`, under the current labels.
 
-        From the means alone, sum w|x|^2 + sum W c.(c - 2 mean), unless that cancels.
+        From the cluster sums, sum w|x|^2 + sum W c.(c - 2 mean), unless that cancels.
         """
         space = self.space
         if not space.wild:
-            unit = space.weight_unit
-            origin = space.origin / space.step_inverse
-            at = centers - origin
-            terms = means - origin  # and in place to at * (at - 2 * means)
+            at = centers - space.origin / space.step_inverse
+            terms = space.offsets(self.sums, self.weight_sums)  # in place to at * (at - 2 * means)
+            terms[self.empty] = 0.0
             terms *= -2
             terms += at
-            terms *= at
-            weights = space.weights(self.weight_sums)
             scatter = space.total_scatter
-            within = scatter + unit * float(weights @ terms.sum(axis=1))
-            if within > _CANCELLING * scatter:
+            with np.errstate(over="ignore", invalid="ignore"):  # given centres, far beyond all rows
+                terms *= at
+                weights = space.weights(self.weight_sums)
+                within = scatter + space.weight_unit * float(weights @ terms.sum(axis=1))
+            if _CANCELLING * scatter < within < np.inf:
                 return within
         return sum_sq_dists(self.blocks, centers, space, self.labels)
 
@@ -133,7 +156,7 @@ def lloyd(
     max_iter: int,
     tol: float,
     recorder: Recorder,
-    project: Callable[[Floats], Floats] | None = None,
+    project: Callable[[Floats, Floats], Floats] | None = None,
 ) -> LloydRun:
     """Move every centre to the mean of its nearest rows until the centres settle.
 
@@ -152,7 +175,8 @@ def lloyd(
     recorder
         Is told of every iteration and event, and may ask to stop.
     project
-        Applied to the means (spherical k-means puts them back on the sphere).
+        Applied to the means and the centres they replace (spherical k-means puts them back on the
+        sphere).
 
     Returns
     -------
@@ -165,18 +189,18 @@ def lloyd(
     for n_iter in range(1, max_iter + 1):
         n_changed = step.assign(centers)
         n_scanned = step.n_scanned
-        means = tally.means(centers)
-        after_assign = tally.objective(centers, means)
-        if relocate_empty(step, centers, recorder, n_iter):
-            means = tally.means(centers)
-        moved = means if project is None else project(means)
+        after_assign = tally.objective(centers)
+        relocate_empty(step, centers, recorder, n_iter)
+        moved = tally.means(centers)
+        if project is not None:
+            moved = project(moved, centers)
         moved.flags.writeable = False  # the step remembers them, a callback may see them
-        after_update = tally.objective(moved, means)
-        del means  # a copy of the centres less, if they were projected
+        after_update = tally.objective(moved)
         if get_options()["check_invariants"]:
-            _check_descent(tally, before, after_assign, after_update, n_iter, project is None)
+            _check_descent(tally, before, after_assign, after_update, n_iter, moved)
         before = after_update
-        shift = float(np.square(moved - centers).sum())
+        with np.errstate(over="ignore"):  # given centres, far beyond all rows
+            shift = float(np.square(moved - centers).sum())
         centers = moved
         stop = recorder.iteration(
             centers,
@@ -193,12 +217,25 @@ def lloyd(
     return LloydRun(centers, n_iter, settled, before, step)
 
 
-def relocate_empty(step: PlainStep, centers: Floats, recorder: Recorder, n_iter: int) -> bool:
-    """Give each empty cluster one of the rows farthest from their centres; whether any was."""
+def improves(
+    objective: float, centers: Floats, best_objective: float, best_centers: Floats
+) -> bool:
+    """Whether a run is better than the best one before it.
+
+    Of runs that found the same clusters the first one is kept, whatever rounding says of their
+    objectives: the same clusters have the same means, to the bit, in another order at most.
+    """
+    return objective < best_objective and not np.array_equal(
+        np.unique(centers, axis=0), np.unique(best_centers, axis=0)
+    )
+
+
+def relocate_empty(step: PlainStep, centers: Floats, recorder: Recorder, n_iter: int) -> None:
+    """Give each empty cluster one of the rows farthest from their centres."""
     tally = step.tally
     empty = np.flatnonzero(tally.empty)
     if empty.size == 0:
-        return False
+        return
     farthest = farthest_rows(tally.blocks, centers, tally.space, tally.labels, empty.size)
     moved = []
     for cluster, row in zip(empty, farthest, strict=False):
@@ -213,20 +250,29 @@ def relocate_empty(step: PlainStep, centers: Floats, recorder: Recorder, n_iter:
             iteration=n_iter,
         )
     step.forget(np.asarray(moved, dtype=np.int64))
-    return True
 
 
 def _check_descent(
-    tally: Tally, before: float, after_assign: float, after_update: float, n_iter: int, exact: bool
+    tally: Tally,
+    before: float,
+    after_assign: float,
+    after_update: float,
+    n_iter: int,
+    centers: Floats,
 ) -> None:
-    """Raise if a half-step raised the objective beyond rounding."""
-    slack = 1e-9 * max(abs(after_assign), 1e-3 * tally.space.total_scatter)
+    """Raise if a half-step raised the objective beyond rounding, that of the centres included."""
+    weights = tally.space.weights(tally.weight_sums) * tally.space.weight_unit
+    heavy = weights > 0
+    with np.errstate(over="ignore"):
+        sq_roundings = np.square(np.spacing(np.abs(centers[heavy]))).sum(axis=1)
+        rounding = float((weights[heavy] * sq_roundings).sum())
+    slack = 1e-9 * max(abs(after_assign), 1e-3 * tally.space.total_scatter) + rounding
     if after_assign > before + slack:
         raise InvariantError(
             f"k-means: the assignment of iteration {n_iter} raised the objective from {before!r} "
             f"to {after_assign!r}."
         )
-    if exact and after_update > after_assign + slack:
+    if after_update > after_assign + slack:
         raise InvariantError(
             f"k-means: the update of iteration {n_iter} raised the objective from "
             f"{after_assign!r} to {after_update!r}."

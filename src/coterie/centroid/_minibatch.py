@@ -30,6 +30,10 @@ class Walk:
     counts: Floats
     rows_since_check: int = 0
 
+    def copy(self) -> Walk:
+        """Where they are now, to come back to."""
+        return Walk(self.centers.copy(), self.counts.copy(), self.rows_since_check)
+
     @property
     def just_checked(self) -> bool:
         """Whether the last step ended with a look for centres of low count."""
@@ -133,14 +137,14 @@ def reassign(
 
 
 class Plateau:
-    """Notices when steps no longer help, from exponentially smoothed inertia and moves.
+    """Notices when steps no longer help, from the move and the exponentially smoothed inertia.
 
     Parameters
     ----------
     memory
-        Share of the newest step in the smoothed values.
+        Share of the newest step in the smoothed inertia.
     tol
-        Settled once the smoothed squared move is at most this; 0: never.
+        Settled once the squared move of a step, but the first, is at most this; 0: never.
     max_no_improvement
         Settled after this many steps in a row without a new lowest smoothed inertia; None: never.
     """
@@ -151,7 +155,6 @@ class Plateau:
         self.max_no_improvement = max_no_improvement
         #: Smoothed inertia of a batch; of the start alone until a second step was seen.
         self.inertia = np.inf
-        self._sq_move = np.inf
         self._lowest = np.inf
         self._n_steps = 0
         self._n_worse = 0
@@ -166,11 +169,10 @@ class Plateau:
         """Take note of a step; a sentence once there is reason to stop."""
         self._n_steps += 1
         self.inertia = self._smooth(self.inertia, inertia)
-        self._sq_move = self._smooth(self._sq_move, sq_move)
         if self._n_steps == 1:
             return None
-        if self.tol > 0 and self._sq_move <= self.tol:
-            return f"the centres moved by no more than tol ({self._sq_move:.3g}, smoothed)"
+        if self.tol > 0 and sq_move <= self.tol:
+            return f"the centres moved by no more than tol ({sq_move:.3g}, squared)"
         self._n_worse = 0 if self.inertia < self._lowest else self._n_worse + 1
         self._lowest = min(self._lowest, self.inertia)
         if self.max_no_improvement is not None and self._n_worse >= self.max_no_improvement:
@@ -204,8 +206,8 @@ def minibatch(
 
     Batches are drawn with replacement, rows in proportion to their weights. Time
     O(batch_size * n_clusters * n_features) a step, memory one batch (and 8 bytes a row where
-    there are weights). The rule for stopping is applied after each call of the kernel, so up to a
-    tenth of a pass over the rows may follow the step that met it.
+    there are weights). A call of the kernel takes many steps; those beyond the one that meets the
+    rule for stopping are taken back.
 
     Parameters
     ----------
@@ -239,14 +241,23 @@ def minibatch(
     while n_steps < max_steps and why is None and not recorder.stopped:
         planned = draw((min(a_call, max_steps - n_steps), batch_size))
         while planned.shape[0] > 0:
+            before = walk.copy()
             steps = take_steps(blocks, space, walk, planned, forget=forget, low_ratio=low_ratio)
-            n_done = steps.inertias.size
+            n_done, n_taken = 0, steps.inertias.size
+            while n_done < n_taken and why is None:
+                why = plateau.why_stop(steps.inertias[n_done], steps.sq_moves[n_done])
+                n_done += 1
+            if n_done < n_taken:
+                walk = before
+                steps = take_steps(
+                    blocks, space, walk, planned[:n_done], forget=forget, low_ratio=low_ratio
+                )
             n_steps += n_done
             last, planned = planned[n_done - 1], planned[n_done:]
+            if why is not None:
+                break
             if walk.just_checked:
                 n_reassigned += reassign(walk, blocks, last, low_ratio, rng)
-            for inertia, sq_move in zip(steps.inertias, steps.sq_moves, strict=True):
-                why = why or plateau.why_stop(inertia, sq_move)
         if n_steps >= next_entry or n_steps >= max_steps or why is not None:
             next_entry += period
             if n_reassigned:

@@ -15,6 +15,8 @@ from coterie.data import Block, Blocks
 
 #: Rows at a time where a pass needs scratch for each.
 _PART_ROWS = 1 << 12
+#: Labels looked at a time, and values gathered from disk a time, for means of few rows.
+_SCAN_ROWS, _FEW_VALUES = 1 << 16, 1 << 22
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
@@ -121,6 +123,57 @@ def _sq_dists(
     else:
         total = kernels.sum_sq_dists(block.rows, *rest)
     return total / space.scale / space.scale
+
+
+def row_counts(labels: Labels, n_clusters: int) -> Ints:
+    """How many rows have each label."""
+    counts = np.empty(n_clusters, dtype=np.int64)
+    kernels.count_labels(labels, counts)
+    return counts
+
+
+def put_few_means(
+    blocks: Blocks,
+    space: Space,
+    labels: Labels,
+    few: npt.NDArray[np.bool_],
+    n_few: int,
+    means: Floats,
+) -> None:
+    """Put the correctly rounded mean of every cluster that is `few` into its row of `means`.
+
+    Time O(n_rows) for the labels and O(n_features) for each row of those clusters, which have
+    `n_few` rows at most. Rows left on disk are gathered, some megabytes at a time.
+    """
+    if blocks.in_memory:
+        (block,) = blocks
+        _few_means(block, space, labels, few, means)
+        return
+    clusters = np.flatnonzero(few)
+    at_once = max(1, _FEW_VALUES // (n_few * blocks.n_cols))
+    for start in range(0, clusters.size, at_once):
+        some = np.zeros_like(few)
+        some[clusters[start : start + at_once]] = True
+        rows = [
+            begin + np.flatnonzero(some[labels[begin : begin + _SCAN_ROWS]])
+            for begin in range(0, blocks.n_rows, _SCAN_ROWS)
+        ]
+        row_ids = np.concatenate(rows)
+        weights = None if blocks.weights is None else blocks.weights[row_ids]
+        gathered = Block(np.asarray(blocks.rows[row_ids]), weights, 0, blocks.n_threads)
+        _few_means(gathered, space, labels[row_ids], some, means)
+
+
+def _few_means(
+    block: Block, space: Space, labels: Labels, few: npt.NDArray[np.bool_], means: Floats
+) -> None:
+    weights = None if block.weights is None else block.weights / space.weight_unit
+    rest = (weights, labels, few, space.sum_unit, means, block.n_threads)
+    if sp.issparse(block.rows):
+        values, columns, starts = _csr(block.rows)
+        kernels.few_means_csr(values, columns, starts, *rest)
+    else:
+        kernels.few_means(block.rows, *rest)
 
 
 def all_dists(blocks: Blocks, centers: Floats, space: Space) -> npt.NDArray[Any]:

@@ -20,6 +20,10 @@ _SUM_BITS = 62
 LIMB_BITS = 32
 #: How many times finer than the values differ the grid should be, in bits.
 _DETAIL_BITS = 14
+#: Bits below the largest value of a column at which a grid ends: beyond all digits of float64.
+_BITS_BELOW = 110
+#: Values beyond this power of two are scaled down before many are added.
+_LARGE_BITS = 1000
 #: How many bits the weights may differ by before sums need more of them.
 _WEIGHT_BITS = 8
 
@@ -52,6 +56,11 @@ class Columns:
         return bool(np.isfinite(self.mean).all())
 
     @property
+    def vary(self) -> bool:
+        """Whether the rows are not all the same."""
+        return bool((self.min < self.max).any())
+
+    @property
     def variance(self) -> Floats:
         """Population variance of each column."""
         return self.sq_dev / self.n_rows
@@ -63,8 +72,9 @@ class Space:
 
     The *frame* (`scale`, `shift`) is where distances are computed: row x is seen as
     ``x * scale - shift``. The *grid* (`step_inverse`, `origin`, `limbs`) is where sums are kept:
-    a value is rounded to the nearest ``step``, counted from ``origin`` steps. `total_scatter` is
-    the weighted sum of squared distances to the grid's origin, in original units.
+    a value is rounded to the nearest ``step``, counted from ``origin`` steps. Values times
+    `sum_unit` can be added up without overflow. `total_scatter` is the weighted sum of squared
+    distances to the grid's origin, in original units.
     """
 
     scale: float
@@ -72,6 +82,7 @@ class Space:
     step_inverse: Floats
     origin: Floats
     limbs: int
+    sum_unit: float
     weight_unit: float
     weight_step_inverse: float
     wild: bool
@@ -79,12 +90,22 @@ class Space:
 
     def means(self, sums: npt.NDArray[np.int64], weight_sums: npt.NDArray[np.int64]) -> Floats:
         """Cluster means from integer sums; clusters without weight come out as NaN."""
-        means = _joined(sums)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means /= self.weights(weight_sums)[:, np.newaxis]
+        means = self._steps(sums, weight_sums)
         means += self.origin
         means /= self.step_inverse
         return means
+
+    def offsets(self, sums: npt.NDArray[np.int64], weight_sums: npt.NDArray[np.int64]) -> Floats:
+        """Cluster means from the grid's origin: exact also where the origin is far from zero."""
+        offsets = self._steps(sums, weight_sums)
+        offsets /= self.step_inverse
+        return offsets
+
+    def _steps(self, sums: npt.NDArray[np.int64], weight_sums: npt.NDArray[np.int64]) -> Floats:
+        steps = _joined(sums)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            steps /= self.weights(weight_sums)[:, np.newaxis]
+        return steps
 
     def weights(self, weight_sums: npt.NDArray[np.int64]) -> Floats:
         """Cluster weights, in units of `weight_unit`."""
@@ -137,7 +158,7 @@ def space_of(blocks: Blocks, columns: Columns, centers: Floats | None = None) ->
     weights = blocks.weights
     weight_unit, weight_bits = 1.0, 0.0
     if weights is not None:
-        weight_unit = float(2.0 ** _power_of_two_at_least(weights.max()))
+        weight_unit = float(2.0 ** np.minimum(_power_of_two_at_least(weights.max()), 1023))
         weight_bits = float(np.log2(weight_unit) - np.log2(weights[weights > 0].min()))
     row_bits = max(1, int(np.ceil(np.log2(blocks.n_rows + 1))))
     value_bits = min(_VALUE_BITS, _SUM_BITS - row_bits)
@@ -166,13 +187,15 @@ def space_of(blocks: Blocks, columns: Columns, centers: Floats | None = None) ->
         missing_bits += detail_bits + _VALUE_BITS - value_bits
     limit = 120 if blocks.dtype == np.float32 else 900
     scale = 2.0 ** float(np.clip(-frame_exponent, -limit, limit))
-    step_inverse = 2.0 ** (value_bits - np.maximum(exponent, -900))
+    finest = np.maximum(_power_of_two_at_least(reach) - _BITS_BELOW + value_bits, -900)
+    step_inverse = 2.0 ** (value_bits - np.maximum(exponent, finest))
     return Space(
         scale=scale,
         shift=(shift * scale).astype(blocks.dtype),
         step_inverse=step_inverse,
         origin=shift * step_inverse,
         limbs=1 + int(np.ceil(missing_bits / LIMB_BITS)),
+        sum_unit=1.0 if np.max(reach) < 2.0**_LARGE_BITS else 2.0 ** (_LARGE_BITS - 1024),
         weight_unit=weight_unit,
         weight_step_inverse=1.0 if weights is None else 2.0**value_bits,
         wild=wild,

@@ -30,9 +30,22 @@ def unit_rows(rows: Any) -> Any:
     return scaled
 
 
-def on_sphere(centers: Floats) -> Floats:
-    """Centres scaled to length one; a zero centre stays where it is."""
-    return np.asarray(unit_rows(centers))
+def on_sphere(centers: Floats, instead: Floats) -> Floats:
+    """Centres scaled to length one; a zero centre has no direction and takes that of `instead`.
+
+    So where the rows of a cluster cancel out, its centre stays where it was.
+    """
+    scaled = np.asarray(unit_rows(centers))
+    no_direction = ~scaled.any(axis=1)
+    scaled[no_direction] = instead[no_direction]
+    return scaled
+
+
+def start_on_sphere(centers: Floats) -> Floats:
+    """Starting centres scaled to length one; those at zero go to the end of the first axis."""
+    first_axis = np.zeros_like(centers)
+    first_axis[:, 0] = 1.0
+    return on_sphere(centers, first_axis)
 
 
 def _or_one(length: npt.NDArray[Any]) -> npt.NDArray[Any]:

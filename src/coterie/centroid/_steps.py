@@ -42,7 +42,8 @@ class HamerlyStep(PlainStep):
         weights = None if block.weights is None else block.weights / space.weight_unit
         drifts = None
         if self.before is not None:
-            drifts = np.linalg.norm((centers - self.before) * space.scale, axis=1)
+            with np.errstate(over="ignore"):  # given centres, far beyond all rows
+                drifts = np.linalg.norm((centers - self.before) * space.scale, axis=1)
             self.before = None  # a copy of the centres less while rows are looked at
         n_changed, self.n_scanned = kernels.assign_bounded(
             block.rows, weights, centers, drifts, self.order,

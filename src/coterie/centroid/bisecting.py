@@ -26,8 +26,8 @@ from coterie._checks import (
 )
 from coterie._history import Event, Iteration, Recorder
 from coterie.centroid._bisect import STRATEGIES, Node, Split, Tree, as_tree, bisect, walk_down
-from coterie.centroid._lloyd import LloydRun, PlainStep, Tally, lloyd
-from coterie.centroid._passes import assign, lay_out, row_sq_dists, sum_sq_dists
+from coterie.centroid._lloyd import LloydRun, PlainStep, Tally, improves, lloyd
+from coterie.centroid._passes import assign, lay_out, row_sq_dists, sum_sq_dists, survey
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import Columns, Space
 from coterie.centroid._steps import ALGORITHMS, choose_step
@@ -63,8 +63,8 @@ class BisectingKMeans(CentroidClusterer):
     verbose : bool, default=False
         Show progress on stderr.
     tol : float, default=1e-4
-        A run settles once the summed squared move of its centres is at most ``tol`` times the mean
-        variance of the columns in that cluster.
+        A run settles once the summed squared move of its centres is at most this, as in
+        scikit-learn: in the units of X squared, not relative to its variance as in `KMeans`.
     copy_x : bool, default=True
         Accepted for scikit-learn's sake; X is never changed.
     algorithm : {"lloyd", "elkan", "auto", "hamerly", "yinyang"}, default="lloyd"
@@ -230,10 +230,13 @@ class BisectingKMeans(CentroidClusterer):
         return walk_down(blocks, space, Tree(self.tree_centers_, self.tree_children_))
 
     def _two_means(self, blocks: Blocks, rng: np.random.RandomState) -> Split | None:
-        """Split some rows in two; None where they cannot be told apart or have no weight."""
-        if blocks.weights is not None and not blocks.weights.any():
+        """Split some rows in two; None where those with weight cannot be told apart."""
+        heavy = blocks
+        if blocks.weights is not None:
+            heavy = blocks.pick(np.flatnonzero(blocks.weights))
+        if heavy.n_rows == 0 or not heavy.total(survey).vary:
             return None
-        columns, space = lay_out(blocks)
+        _, space = lay_out(blocks)
         best: LloydRun | None = None
         for _ in range(self.n_init):
             recorder = Recorder(self.max_iter)
@@ -241,10 +244,12 @@ class BisectingKMeans(CentroidClusterer):
                 seed(self, blocks, space, 2, rng),
                 choose_step(self.algorithm, Tally(blocks, space, 2), recorder),
                 max_iter=self.max_iter,
-                tol=self.tol * float(columns.variance.mean()),
+                tol=self.tol,
                 recorder=recorder,
             )
-            if best is None or run.objective < best.objective:
+            if best is None or improves(
+                run.objective, run.centers, best.objective, best.centers
+            ):
                 best = run
         assert best is not None
         return publish_split(blocks, space, best)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,25 +22,22 @@ from coterie._checks import (
     NONE,
     Rule,
     check_enough_rows,
-    check_finite_rows,
     check_weights,
     one_of,
     real,
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
-from coterie.centroid._lloyd import LloydRun, PlainStep, Tally, lloyd
-from coterie.centroid._passes import NotFiniteError, all_dists, assign, lay_out, sum_sq_dists
+from coterie.centroid._layout import lay_out_for
+from coterie.centroid._lloyd import LloydRun, PlainStep, Tally, improves, lloyd
+from coterie.centroid._passes import all_dists, assign, sum_sq_dists
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import Columns, Space
-from coterie.centroid._sphere import on_sphere, unit_rows
+from coterie.centroid._sphere import on_sphere, start_on_sphere, unit_rows
 from coterie.centroid._steps import ALGORITHMS, choose_step
 from coterie.data import Blocks
 
 Floats = npt.NDArray[np.float64]
-
-#: Below this the squares of differences lose digits.
-_SMALLEST_RANGE = 1e-151
 
 #: Seedings of which one run is usually enough; the others get ten.
 _ONE_RUN = {"k-means++", "farthest-first", "k-means||"}
@@ -63,27 +60,8 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return unit_rows(rows) if self._metric() == "cosine" else rows
 
     def _lay_out(self, blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Space]:
-        """Coordinates for these rows; a clear error where they hold what cannot be clustered."""
-        who = type(self).__name__
-        try:
-            columns, space = lay_out(blocks, centers)
-        except NotFiniteError:
-            with np.errstate(over="ignore", invalid="ignore"):
-                names = getattr(self, "feature_names_in_", None)
-                check_finite_rows(who, blocks.rows, names)
-            columns = None
-        if columns is None or _squares_overflow(columns):
-            raise ValueError(
-                f"{who}: X has values so large that squared distances overflow float64; "
-                "divide X by a constant (for example its largest absolute value)."
-            )
-        largest = float(np.max(columns.max - columns.min))
-        if centers is None and 0 < largest < _SMALLEST_RANGE:
-            raise ValueError(
-                f"{who}: the values of X differ by {largest:.3g} at most, so that squared "
-                "distances underflow float64; multiply X by a constant (for example 1e150)."
-            )
-        return columns, space
+        names = getattr(self, "feature_names_in_", None)
+        return lay_out_for(type(self).__name__, blocks, centers, names)
 
     def _publish(self, centers: Floats, labels: npt.NDArray[np.int32], inertia: float) -> None:
         self.cluster_centers_ = centers
@@ -295,6 +273,12 @@ class KMeans(CentroidClusterer):
         self
         """
         self._check_params()
+        if self._algorithm() != self.algorithm:
+            warnings.warn(
+                "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         rows = self._rows_to_cluster(X, reset=True)
         blocks = self._blocks(rows, check_weights("KMeans", sample_weight, rows.shape[0]))
         check_enough_rows("KMeans", self.n_clusters, blocks.n_rows)
@@ -310,7 +294,9 @@ class KMeans(CentroidClusterer):
                 self.max_iter, self._callback(), self.keep == "parameters", restart, n_init
             )
             run = self._run(blocks, space, rng, tol, recorder)
-            if best is None or run.objective < best.objective:
+            if best is None or improves(
+                run.objective, run.centers, best.objective, best.centers
+            ):
                 best, kept = run, recorder
             if recorder.stopped:
                 if kept is not recorder:
@@ -330,27 +316,23 @@ class KMeans(CentroidClusterer):
         recorder: Recorder,
     ) -> LloydRun:
         """One descent from one start."""
-        project = on_sphere if self.metric == "cosine" else None
         return lloyd(
-            self._start(blocks, space, rng, project),
-            choose_step(self.algorithm, Tally(blocks, space, self.n_clusters), recorder),
+            self._start(blocks, space, rng),
+            choose_step(self._algorithm(), Tally(blocks, space, self.n_clusters), recorder),
             max_iter=self.max_iter,
             tol=tol,
             recorder=recorder,
-            project=project,
+            project=on_sphere if self.metric == "cosine" else None,
         )
 
-    def _start(
-        self,
-        blocks: Blocks,
-        space: Space,
-        rng: np.random.RandomState,
-        project: Callable[[Floats], Floats] | None,
-    ) -> Floats:
+    def _start(self, blocks: Blocks, space: Space, rng: np.random.RandomState) -> Floats:
         start = given_centers("KMeans", self.init, self.n_clusters, blocks)
         if start is None:
             start = seed(self, blocks, space, self.n_clusters, rng)
-        return start if project is None else project(start)
+        return start_on_sphere(start) if self.metric == "cosine" else start
+
+    def _algorithm(self) -> str:
+        return "lloyd" if self.algorithm == "elkan" and self.n_clusters == 1 else self.algorithm
 
     def _n_runs(self) -> int:
         if not isinstance(self.init, str) and not callable(self.init):
@@ -394,13 +376,6 @@ class KMeans(CentroidClusterer):
                 stacklevel=3,
             )
         return self
-
-
-def _squares_overflow(columns: Columns) -> bool:
-    """Whether a sum of squared distances among these rows could exceed the largest float64."""
-    with np.errstate(over="ignore"):
-        half = np.max(columns.max / 2 - columns.min / 2)
-        return not np.isfinite(half * half * 16 * columns.n_rows * columns.min.size)
 
 
 def given_centers(who: str, init: Any, n_clusters: int, blocks: Blocks) -> Floats | None:

@@ -24,6 +24,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
+from coterie.centroid._lloyd import improves
 from coterie.centroid._local_search import improve_seeds
 from coterie.centroid._minibatch import Plateau, Walk, minibatch, reassign, take_steps
 from coterie.centroid._passes import assign, sum_sq_dists
@@ -78,8 +79,8 @@ class MiniBatchKMeans(CentroidClusterer):
         Whether `fit` ends with a pass for `labels_` and the exact `inertia_`.
     random_state : int, RandomState or None, default=None
     tol : float, default=0.0
-        Stop once the summed squared move of the centres in a step, exponentially smoothed, is at
-        most ``tol`` times the mean variance of the columns; 0: never.
+        Stop once the summed squared move of the centres in a step is at most ``tol`` times the
+        mean variance of the columns; 0: never.
     max_no_improvement : int or None, default=10
         Stop once the exponentially smoothed inertia of the batches has not reached a new low for
         this many steps in a row; None: never.
@@ -333,7 +334,7 @@ class MiniBatchKMeans(CentroidClusterer):
             sse = 0.0
             if judges is not None:
                 sse = sum_sq_dists(judges, centers, space, assign(judges, centers, space))
-            if best is None or sse < lowest:
+            if best is None or improves(sse, centers, lowest, best):
                 best, lowest = centers, sse
         assert best is not None
         return best

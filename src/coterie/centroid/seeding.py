@@ -13,14 +13,13 @@ from coterie._checks import (
     NONE,
     check_csr,
     check_enough_rows,
-    check_finite_rows,
     check_params,
     check_weights,
     checked,
     whole,
 )
 from coterie._config import resolve_n_threads
-from coterie.centroid._passes import NotFiniteError, lay_out
+from coterie.centroid._layout import lay_out_for
 from coterie.centroid._seeding import SEEDINGS
 from coterie.data import as_blocks
 
@@ -50,8 +49,8 @@ def kmeans_plusplus(
     X : array or CSR matrix of shape (n_rows, n_features)
     n_clusters : int
     sample_weight : array of shape (n_rows,) or None
-    x_squared_norms : ignored
-        Accepted for scikit-learn's sake.
+    x_squared_norms : array of shape (n_rows,) or None
+        Accepted for scikit-learn's sake: its length is checked, its values are not needed.
     random_state : int, RandomState or None
     n_local_trials : int or None, default=None
         Draws at each step, of which the one that lowers the potential most is kept. None:
@@ -74,14 +73,18 @@ def kmeans_plusplus(
     if sp.issparse(rows):
         rows = check_csr(who, rows)
     check_enough_rows(who, n_clusters, rows.shape[0])
+    if x_squared_norms is not None:
+        norms = checked(who, x_squared_norms, dtype=rows.dtype, ensure_2d=False)
+        if norms.shape[0] != rows.shape[0]:
+            # The first words are scikit-learn's.
+            raise ValueError(
+                f"{who}: The length of x_squared_norms {norms.shape[0]} should be equal to the "
+                f"length of n_samples {rows.shape[0]}; pass one number a row, or None."
+            )
     blocks = as_blocks(
         rows, check_weights(who, sample_weight, rows.shape[0]), resolve_n_threads(n_threads, who)
     )
-    try:
-        _, space = lay_out(blocks)
-    except NotFiniteError:
-        check_finite_rows(who, rows)
-        raise
+    _, space = lay_out_for(who, blocks)
     rng = check_random_state(random_state)
     seeds = SEEDINGS["k-means++"](blocks, space, n_clusters, rng, n_local_trials=n_local_trials)
     assert seeds.indices is not None
