@@ -11,10 +11,8 @@ from __future__ import annotations
 import json
 import math
 import os
-import secrets
 import stat
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -24,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from safetensors.numpy import load as parse_tensors
-from safetensors.numpy import save_file as write_tensors
 from sklearn.base import BaseEstimator
 
+from coterie._writing import writing
 from coterie.errors import FileError
 
 __all__ = ["Bundle", "load", "load_bundle", "save_model"]
@@ -39,6 +37,8 @@ _DTYPES = frozenset(
     ["bool", "float16", "float32", "float64"]
     + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 )
+#: How safetensors calls the kinds of NumPy's types.
+_KINDS = {"b": "BOOL", "f": "F", "i": "I", "u": "U"}
 #: Longest header that safetensors agrees to read.
 _HEADER_BYTES = 100_000_000
 #: Stands in a file for a function, which no data file can carry.
@@ -79,7 +79,7 @@ def save_model(
     Parameters
     ----------
     path
-        Where to write; an existing file is replaced.
+        Where to write; an existing file is replaced, a device or pipe written through.
     model
         An estimator of this package.
     columns
@@ -91,6 +91,8 @@ def save_model(
     ------
     FileError
         If `model` is not an estimator of this package or holds something a file cannot carry.
+    OSError
+        If the file cannot be written, with its path.
     """
     name = type(model).__name__
     if _public_estimator(name) is not type(model):
@@ -124,15 +126,17 @@ def save_model(
         },
     }
     text = json.dumps(header, allow_nan=False)
-    with _appearing_whole(path) as scratch:
-        write_tensors(tensors, scratch, metadata={FORMAT: text})
-        with open(scratch, "rb") as file:
-            header_bytes = int.from_bytes(file.read(8), "little")
-        if header_bytes > _HEADER_BYTES:
-            raise FileError(
-                f"Cannot save this {name}: everything besides its arrays takes {header_bytes:,} "
-                f"bytes and a file has room for {_HEADER_BYTES:,}; delete model.history_ first."
-            )
+    outer, arrays = _laid_out(tensors, text)
+    if len(outer) > _HEADER_BYTES:
+        raise FileError(
+            f"Cannot save this {name}: everything besides its arrays takes {len(outer):,} bytes "
+            f"and a file has room for {_HEADER_BYTES:,}; delete model.history_ first."
+        )
+    with writing(path) as file:
+        file.write(len(outer).to_bytes(8, "little"))
+        file.write(outer)
+        for array in arrays:
+            file.write(array.reshape(-1).view(np.uint8).data)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -172,22 +176,28 @@ def load_bundle(path: str | os.PathLike[str]) -> Bundle:
         ) from error
 
 
-@contextmanager
-def _appearing_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A scratch path beside `path` that takes its place once written; removed on failure."""
-    target = Path(path).resolve()
-    scratch = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
-    try:
-        scratch.touch(exist_ok=False)
-        mode = scratch.stat().st_mode  # what the umask allows; writers may make it stricter
-        yield scratch
-        scratch.chmod(mode)
-        with open(scratch, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(scratch, target)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise
+def _laid_out(tensors: Tensors, text: str) -> tuple[bytes, list[npt.NDArray[Any]]]:
+    """The safetensors header and the arrays in the order in which their bytes follow it.
+
+    Written here because the library writes only to paths of its own making, from copies, and
+    its errors carry no number. Widest numbers come first, so that all are aligned.
+    """
+    layout: dict[str, Any] = {"__metadata__": {FORMAT: text}}
+    arrays = []
+    end = 0
+    for name, tensor in sorted(tensors.items(), key=lambda item: -item[1].dtype.itemsize):
+        array = np.ascontiguousarray(tensor, dtype=tensor.dtype.newbyteorder("<"))
+        kind = _KINDS[array.dtype.kind]
+        bits = "" if kind == "BOOL" else 8 * array.dtype.itemsize
+        layout[name] = {
+            "dtype": f"{kind}{bits}",
+            "shape": tensor.shape,
+            "data_offsets": [end, end + array.nbytes],
+        }
+        arrays.append(array)
+        end += array.nbytes
+    outer = json.dumps(layout).encode()
+    return outer + b" " * (-len(outer) % 8), arrays
 
 
 def _public_estimator(name: str) -> type[BaseEstimator] | None:
