@@ -13,7 +13,6 @@ import math
 import os
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
@@ -26,8 +25,9 @@ from sklearn.base import BaseEstimator
 
 from coterie._writing import writing
 from coterie.errors import FileError
+from coterie.table_model import Scaling, TableModel
 
-__all__ = ["Bundle", "load", "load_bundle", "save_model"]
+__all__ = ["load", "load_bundle", "save_model"]
 
 FORMAT = "coterie"
 SCHEMA = 1
@@ -45,21 +45,6 @@ _HEADER_BYTES = 100_000_000
 _CALLABLE = "<callable>"
 
 Tensors = dict[str, npt.NDArray[Any]]
-Scaling = dict[str, npt.NDArray[np.float64]]
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """What a model file holds.
-
-    `columns` are the names of the columns the model was fitted on and `scaling` the ``"mean"``
-    and ``"scale"`` of each, to apply as ``(X - mean) / scale`` before `predict`; both are None
-    when the file does not have them.
-    """
-
-    model: Any
-    columns: list[str] | None
-    scaling: Scaling | None
 
 
 def save_model(
@@ -140,19 +125,18 @@ def save_model(
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model of a file written by `save`; see `load_bundle`."""
-    return load_bundle(path).model
-
-
-def load_bundle(path: str | os.PathLike[str]) -> Bundle:
-    """Read a model file: the model with its column names and scaling.
-
-    Reading takes memory for the file twice and runs nothing that the file brings.
+    """Read a model file; runs nothing that the file brings.
 
     Parameters
     ----------
     path
         A file written by `model.save` or by ``coterie fit``.
+
+    Returns
+    -------
+    The estimator that was saved; a `TableModel` around it where the file also has the names of
+    the columns or their scaling, as those of ``coterie fit`` do, so that `predict` gives what
+    ``coterie predict`` gives.
 
     Raises
     ------
@@ -161,6 +145,12 @@ def load_bundle(path: str | os.PathLike[str]) -> Bundle:
     FileError
         If it is not a model file, is damaged, or was written by a later, unknown schema.
     """
+    found = load_bundle(path)
+    return found.model if found.columns is None and found.scaling is None else found
+
+
+def load_bundle(path: str | os.PathLike[str]) -> TableModel:
+    """What `load` reads, always with what the file says of columns and scaling."""
     try:
         return _parse(_read_regular(Path(path)))
     except FileNotFoundError:
@@ -288,7 +278,7 @@ def _read_regular(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _parse(data: bytes) -> Bundle:
+def _parse(data: bytes) -> TableModel:
     """Build what the bytes of a model file describe."""
     tensors = parse_tensors(data)
     # safetensors has checked length and syntax of its own header by now.
@@ -306,7 +296,7 @@ def _parse(data: bytes) -> Bundle:
     if tensors:
         raise FileError(f"it is damaged: nothing refers to its tensor {next(iter(tensors))!r}.")
     _let_model_check(model)
-    return Bundle(model, columns, scaling)
+    return TableModel(model, columns, scaling)
 
 
 def _check_header(header: Any) -> None:

@@ -24,19 +24,18 @@ def predict(
 
     from coterie._files import load_bundle
     from coterie._writing import check_writable
-    from coterie.cli._scaling import standardized
     from coterie.data.tables import read_table
     from coterie.errors import FileError
 
     check_writable(output)
     refuse_overwriting([model, data], [output])
 
-    bundle = load_bundle(model)
-    if not hasattr(bundle.model, "predict"):
-        raise FileError(f"{model}: a {type(bundle.model).__name__} cannot label new rows.")
-    names = bundle.columns or getattr(bundle.model, "feature_names_in_", None)
+    fitted = load_bundle(model)
+    if not hasattr(fitted, "predict"):
+        raise FileError(f"{model}: a {type(fitted.model).__name__} cannot label new rows.")
+    names = fitted.columns or getattr(fitted, "feature_names_in_", None)
     table = read_table(data, None if names is None else list(names))
-    labels = bundle.model.predict(standardized(table.values, bundle.scaling))
+    labels = fitted.predict(table.values)
     write_labels(output, labels)
 
     clusters, sizes = np.unique(labels, return_counts=True)
