@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from safetensors.numpy import load as parse_tensors
 from sklearn.base import BaseEstimator
 
+from coterie._checks import STAND_IN
 from coterie._writing import writing
 from coterie.errors import FileError
 from coterie.table_model import Scaling, TableModel
@@ -41,8 +42,6 @@ _DTYPES = frozenset(
 _KINDS = {"b": "BOOL", "f": "F", "i": "I", "u": "U"}
 #: Longest header that safetensors agrees to read.
 _HEADER_BYTES = 100_000_000
-#: Stands in a file for a function, which no data file can carry.
-_CALLABLE = "<callable>"
 
 Tensors = dict[str, npt.NDArray[Any]]
 
@@ -208,7 +207,7 @@ def _storable(name: str, value: Any) -> Any:
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None
     if callable(value):
-        return None if name == "callback" else _CALLABLE
+        return None if name == "callback" else STAND_IN
     return value
 
 
@@ -295,7 +294,8 @@ def _parse(data: bytes) -> TableModel:
     _check_table(model, columns, scaling)
     if tensors:
         raise FileError(f"it is damaged: nothing refers to its tensor {next(iter(tensors))!r}.")
-    _let_model_check(model)
+    if header["fitted"]:
+        _let_model_check(model)
     return TableModel(model, columns, scaling)
 
 

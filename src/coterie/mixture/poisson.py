@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import ARRAY, NONE, Rule
+from coterie._stored import Array, Field
 from coterie.data import Blocks
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
@@ -69,6 +70,10 @@ class PoissonMixture(PlainMixture):
            [ 0., 20.]])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        **PlainMixture._stores,
+        "rates_": Array("f", ("components", "columns"), 0),
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {**PlainMixture._rules, "rates_init": NONE | ARRAY}
 
     rates_: npt.NDArray[np.float64]
