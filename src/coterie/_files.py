@@ -42,6 +42,12 @@ _DTYPES = frozenset(
 _KINDS = {"b": "BOOL", "f": "F", "i": "I", "u": "U"}
 #: Longest header that safetensors agrees to read.
 _HEADER_BYTES = 100_000_000
+#: Most entries of lists and objects in a header, so that parsing it takes no more than about a
+#: gigabyte, and how deep they may be nested.
+_HEADER_ITEMS = 10_000_000
+_HEADER_DEPTH = 100
+#: Most bytes of an array of text, whose every entry takes as much as the longest.
+_TEXT_BYTES = 1 << 27
 
 Tensors = dict[str, npt.NDArray[Any]]
 
@@ -111,7 +117,12 @@ def save_model(
     }
     text = json.dumps(header, allow_nan=False)
     outer, arrays = _laid_out(tensors, text)
-    if len(outer) > _HEADER_BYTES:
+    if _depth(header) > _HEADER_DEPTH:
+        raise FileError(
+            f"Cannot save this {name}: lists and dicts in it are nested more than "
+            f"{_HEADER_DEPTH} deep; flatten them."
+        )
+    if len(outer) > _HEADER_BYTES or _count_items(text) > _HEADER_ITEMS:
         raise FileError(
             f"Cannot save this {name}: everything besides its arrays takes {len(outer):,} bytes "
             f"and a file has room for {_HEADER_BYTES:,}; delete model.history_ first."
@@ -257,7 +268,7 @@ def _encode_array(array: npt.NDArray[Any], tensors: Tensors, where: str) -> Any:
         tensors[name] = np.asarray(array, order="C")
         return {"tensor": name}
     if array.ndim == 1 and all(isinstance(item, str) for item in array):
-        kind = "object" if array.dtype == object else "str"
+        kind = "object" if array.dtype == object or array.nbytes > _TEXT_BYTES else "str"
         return {"strings": [kind, [str(item) for item in array]]}
     _refuse(f"a {array.ndim}-d array of {array.dtype.name}", where)
 
@@ -285,7 +296,11 @@ def _parse(data: bytes) -> TableModel:
     text = outer.get("__metadata__", {}).get(FORMAT)
     if text is None:
         raise FileError("it is a safetensors file, but not one that coterie wrote.")
+    if _count_items(text) > _HEADER_ITEMS:
+        raise FileError(f"it is damaged: its header has more than {_HEADER_ITEMS:,} entries.")
     header = json.loads(text, parse_constant=_no_constant, parse_float=_finite_float)
+    if _depth(header) > _HEADER_DEPTH:
+        raise FileError(f"it is damaged: its header is nested more than {_HEADER_DEPTH} deep.")
     _check_header(header)
     model = _build_model(header, tensors)
     columns, scaling = header["columns"], header["scaling"]
@@ -297,6 +312,24 @@ def _parse(data: bytes) -> TableModel:
     if header["fitted"]:
         _let_model_check(model)
     return TableModel(model, columns, scaling)
+
+
+def _count_items(text: str) -> int:
+    """At least as many entries as the lists and objects of a JSON text have together."""
+    return sum(text.count(mark) for mark in ",[{")
+
+
+def _depth(value: Any) -> int:
+    """How deep lists and objects are nested."""
+    deepest = 0
+    waiting = [(value, 1)]
+    while waiting:
+        value, depth = waiting.pop()
+        if isinstance(value, dict | list):
+            deepest = max(deepest, depth)
+            inner = value.values() if isinstance(value, dict) else value
+            waiting += [(item, depth + 1) for item in inner if isinstance(item, dict | list)]
+    return deepest
 
 
 def _check_header(header: Any) -> None:
@@ -408,6 +441,8 @@ def _decode_strings(content: Any, tensors: Tensors) -> npt.NDArray[Any]:
     kind, strings = content
     if kind not in ("object", "str") or not all(isinstance(item, str) for item in strings):
         raise FileError("it is damaged: an array of text holds something else.")
+    if kind == "str" and 4 * len(strings) * max(map(len, strings), default=0) > _TEXT_BYTES:
+        raise FileError(f"it is damaged: an array of text takes more than {_TEXT_BYTES:,} bytes.")
     return np.array(strings, dtype=object if kind == "object" else str)
 
 
