@@ -26,7 +26,7 @@ def demo(outdir: Path) -> int:
 
     rows = np.loadtxt(FAITHFUL, delimiter=",", skiprows=1)
     labels = np.loadtxt(outdir / "labels.csv", dtype=int, skiprows=1)
-    model = coterie.load(outdir / "model.coterie")
+    model = coterie.load(outdir / "model.coterie").model
     print(f"\nOld Faithful erupts in {model.n_clusters} ways:")
     for cluster in range(model.n_clusters):
         own = rows[labels == cluster]

@@ -26,7 +26,17 @@ GROUND["data"] = {"_kernels", "_config", "errors"}
 GROUND["_threads"] = {"_kernels"}
 GROUND["_sparse"] = set[str]()
 #: Helpers of the estimators; they know of no family.
-SHARED = {"_base", "_checks", "_complaints", "_files", "_history", "_labels"}
+SHARED = {
+    "_base",
+    "_checks",
+    "_complaints",
+    "_files",
+    "_history",
+    "_labels",
+    "_stored",
+    "_writing",
+    "table_model",
+}
 #: From the top: each may use what stands after it, and everything below.
 SURFACE = ["cli", "report", "plots", "select"]
 

@@ -5,6 +5,7 @@ import os
 import pickle
 import struct
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -204,7 +205,7 @@ def test_unusable_scaling_is_refused(saved, scale):
 
 def test_a_parameter_missing_from_an_older_file_takes_its_default(saved):
     rewrite(saved, lambda header: header["params"].pop("size") and None)
-    assert load(saved).size == 3
+    assert load(saved).model.size == 3
 
 
 def test_a_model_may_refuse_what_it_could_not_predict_with(tmp_path):
@@ -253,3 +254,39 @@ def test_sparse_matrices_that_lead_astray_are_refused(tmp_path):
         (tmp_path / "m").write_bytes(safetensors.numpy.save(tampered, metadata=metadata))
         with pytest.raises(FileError):
             load(tmp_path / "m")
+
+
+BOMBS = {
+    "one long string among many": {"strings": ["str", ["x" * 80_000] + ["y"] * 20_000]},
+    "many empty lists": [[] for _ in range(600_000)],
+    "many dicts": [{"dict": {}} for _ in range(200_000)],
+    "references to one tensor": [{"tensor": "0:Toy.centers_"}] * 1000,
+    "a giant number": 10**4000,
+    "deep": nest(101),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS.keys())
+def test_small_files_take_little_memory(saved, bomb, monkeypatch):
+    monkeypatch.setattr("coterie._files._HEADER_ITEMS", 100_000)
+    rewrite(saved, lambda h: h["fitted"].update(x_=bomb))
+    tracemalloc.start()
+    try:
+        load(saved)
+    except FileError:
+        pass
+    finally:
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 100 * saved.stat().st_size + 10_000_000
+
+
+def test_what_could_not_be_loaded_is_not_saved(tmp_path, monkeypatch):
+    with pytest.raises(FileError, match="nested more than 100 deep"):
+        save_model(tmp_path / "m", fitted_toy(x_=nest(100)))
+    monkeypatch.setattr("coterie._files._TEXT_BYTES", 1000)
+    names = np.array(["x" * 200, "y", "z"])
+    assert round_trip(fitted_toy(x_=names), tmp_path / "m").x_.tolist() == names.tolist()
+    monkeypatch.setattr("coterie._files._HEADER_ITEMS", 1000)
+    with pytest.raises(FileError, match="delete model"):
+        save_model(tmp_path / "m", fitted_toy(history_=[{"iteration": i} for i in range(2000)]))

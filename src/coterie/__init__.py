@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         StudentTMixture,
     )
     from coterie.neighbors import spanning_tree
+    from coterie.table_model import TableModel
 
 register_with_threadpoolctl()
 
@@ -51,6 +52,7 @@ _HOMES = {
         "StudentTMixture",
     ),
     "neighbors": ("spanning_tree",),
+    "table_model": ("TableModel",),
     "data": (),
     "distance": (),
     "select": (),
@@ -87,6 +89,7 @@ __all__ = [
     "MixedMixture",
     "PoissonMixture",
     "StudentTMixture",
+    "TableModel",
     "dbscan",
     "get_options",
     "k_means",

@@ -11,18 +11,21 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from coterie import _files
-from coterie._checks import Rule, check_csr, check_params, validated
+from coterie._checks import Rule, check_csr, check_params, is_stand_in, validated
 from coterie._config import resolve_n_threads
 from coterie._history import Callback, both, stderr_progress
+from coterie._stored import COLUMNS, Field, Sizes, check_stored
 from coterie.data import Blocks, as_blocks
 
 _FLOATS = [np.float64, np.float32]
 
 
 class Estimator(BaseEstimator):
-    """Base of the estimators; a subclass declares `_rules` for its parameters."""
+    """Base of the estimators; a subclass declares `_rules` for its parameters and, for files,
+    in `_stores` what its fitted attributes look like."""
 
     _rules: ClassVar[Mapping[str, Rule]] = {}
+    _stores: ClassVar[Mapping[str, Field]] = {}
 
     def _check_params(self) -> None:
         check_params(type(self).__name__, self.get_params(deep=False), self._rules)
@@ -50,6 +53,23 @@ class Estimator(BaseEstimator):
         """The user's callback, and the progress line when `verbose`."""
         shown = stderr_progress(type(self).__name__) if getattr(self, "verbose", False) else None
         return both(getattr(self, "callback", None), shown)
+
+    def _check_loaded(self) -> None:
+        """Refuse parameters and fitted attributes that no fit leaves (a damaged model file)."""
+        # A function is not stored; where one may stand, its stand-in is told when it is used.
+        given = self.get_params(deep=False)
+        lost = [name for name, value in given.items() if is_stand_in(value)]
+        rules = {
+            name: rule
+            for name, rule in self._rules.items()
+            if not (name in lost and rule.allows(len))
+        }
+        check_params(type(self).__name__, given, rules)
+        sizes = check_stored(self, {**COLUMNS, **self._stores})
+        self._check_together_loaded(sizes)
+
+    def _check_together_loaded(self, sizes: Sizes) -> None:
+        """What of the fitted attributes the declaration cannot say."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file that `coterie.load` reads.

@@ -100,6 +100,15 @@ FLAG = Rule(lambda value: isinstance(value, (bool, np.bool_, numbers.Integral)),
 ANY = Rule(lambda value: True, "anything")
 
 
+#: Stands in a model file for a function, which no data file can carry.
+STAND_IN = "<callable>"
+
+
+def is_stand_in(value: Any) -> bool:
+    """Whether a parameter was a function before the model was saved."""
+    return isinstance(value, str) and value == STAND_IN
+
+
 def check_params(who: str, params: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
     """Refuse a parameter outside its declared range."""
     for name, rule in rules.items():

@@ -25,6 +25,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
+from coterie._stored import Array, Field, Sizes
 from coterie.centroid._bisect import STRATEGIES, Node, Split, Tree, as_tree, bisect, walk_down
 from coterie.centroid._lloyd import LloydRun, PlainStep, Tally, improves, lloyd
 from coterie.centroid._passes import assign, lay_out, row_sq_dists, sum_sq_dists, survey
@@ -108,6 +109,11 @@ class BisectingKMeans(CentroidClusterer):
     [[2.0, 1.0], [10.0, 1.0], [10.0, 9.0]]
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        **CentroidClusterer._stores,
+        "tree_centers_": Array("f", ("nodes", "columns")),
+        "tree_children_": Array("i4", ("nodes", 2), -1),
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_clusters": whole(1),
         "init": one_of(*SEEDINGS) | CALLABLE,
@@ -254,17 +260,11 @@ class BisectingKMeans(CentroidClusterer):
         assert best is not None
         return publish_split(blocks, space, best)
 
-    def _check_loaded(self) -> None:
-        """Refuse fitted attributes that do not fit together (a damaged model file)."""
-        super()._check_loaded()
-        centers, children = self.tree_centers_, self.tree_children_
-        n_nodes = 2 * self.cluster_centers_.shape[0] - 1
-        if centers.shape != (n_nodes, self.cluster_centers_.shape[1]) or centers.dtype.kind != "f":
-            raise ValueError(f"tree_centers_ has shape {centers.shape} and type {centers.dtype}")
-        if not np.isfinite(centers).all():
-            raise ValueError("tree_centers_ has values that are not finite")
-        if children.shape != (n_nodes, 2) or children.dtype != np.int32:
-            raise ValueError(f"tree_children_ has shape {children.shape} and type {children.dtype}")
+    def _check_together_loaded(self, sizes: Sizes) -> None:
+        super()._check_together_loaded(sizes)
+        children, n_nodes = self.tree_children_, sizes["nodes"]
+        if n_nodes != 2 * sizes["clusters"] - 1:
+            raise ValueError(f"tree_children_ has {n_nodes} rows")
         is_leaf = (children == -1).all(axis=1)
         # Every node but the first is the half of exactly one node before it.
         inner = np.flatnonzero(~is_leaf)

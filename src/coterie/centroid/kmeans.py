@@ -28,6 +28,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
+from coterie._stored import RECORDS, Array, Field, Real, Sizes, Whole
 from coterie.centroid._layout import lay_out_for
 from coterie.centroid._lloyd import LloydRun, PlainStep, Tally, improves, lloyd
 from coterie.centroid._passes import all_dists, assign, sum_sq_dists
@@ -50,6 +51,15 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     labels_: npt.NDArray[np.int32]
     inertia_: float
     _n_features_out: int
+
+    _stores: ClassVar[Mapping[str, Field]] = {
+        "cluster_centers_": Array("f", ("clusters", "columns")),
+        "labels_": Array("i", ("rows",), 0, optional=True),
+        "inertia_": Real(0, optional=True),
+        "n_iter_": Whole(optional=True),
+        "history_": RECORDS,
+        "events_": RECORDS,
+    }
 
     def _metric(self) -> str:
         return str(getattr(self, "metric", "euclidean"))
@@ -118,16 +128,12 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         _, space = self._lay_out(blocks, centers)
         return -sum_sq_dists(blocks, centers, space, assign(blocks, centers, space))
 
-    def _check_loaded(self) -> None:
-        """Refuse fitted attributes that do not fit together (a damaged model file)."""
-        centers = self.cluster_centers_
-        if centers.ndim != 2 or centers.shape[0] < 1 or centers.dtype.kind != "f":
-            raise ValueError(f"cluster_centers_ has shape {centers.shape} and type {centers.dtype}")
-        if not np.isfinite(centers).all():
-            raise ValueError("cluster_centers_ has values that are not finite")
-        if int(self.n_features_in_) != centers.shape[1]:
-            raise ValueError("n_features_in_ does not match cluster_centers_")
-        self._n_features_out = int(centers.shape[0])
+    def _check_together_loaded(self, sizes: Sizes) -> None:
+        if sizes["clusters"] < 1:
+            raise ValueError("cluster_centers_ has no centre")
+        if sizes.get("rows") and self.labels_.max() >= sizes["clusters"]:
+            raise ValueError("labels_ names clusters that have no centre")
+        self._n_features_out = sizes["clusters"]
 
 
 class KMeans(CentroidClusterer):

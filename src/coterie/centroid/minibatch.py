@@ -24,6 +24,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
+from coterie._stored import Array, Field, Whole
 from coterie.centroid._lloyd import improves
 from coterie.centroid._local_search import improve_seeds
 from coterie.centroid._minibatch import Plateau, Walk, minibatch, reassign, take_steps
@@ -131,6 +132,11 @@ class MiniBatchKMeans(CentroidClusterer):
     [[1.0, 2.0], [10.0, 2.0]]
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        **CentroidClusterer._stores,
+        "counts_": Array("f8", ("clusters",), 0),
+        "n_steps_": Whole(),
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_clusters": whole(1),
         "init": one_of(*SEEDINGS) | CALLABLE | ARRAY,
@@ -384,12 +390,3 @@ class MiniBatchKMeans(CentroidClusterer):
             if estimate is not None:
                 self.inertia_ = float(estimate)
         return self
-
-    def _check_loaded(self) -> None:
-        """Refuse fitted attributes that do not fit together (a damaged model file)."""
-        super()._check_loaded()
-        counts = self.counts_
-        if counts.shape != self.cluster_centers_.shape[:1] or counts.dtype != np.float64:
-            raise ValueError(f"counts_ has shape {counts.shape} and type {counts.dtype}")
-        if not (np.isfinite(counts).all() and (counts >= 0).all()):
-            raise ValueError("counts_ has values that are not finite or negative")

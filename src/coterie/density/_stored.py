@@ -1,4 +1,4 @@
-"""Whether the trees of a model file fit together: such a file may be damaged."""
+"""Whether the parts of a model file fit together: such a file may be damaged."""
 
 from __future__ import annotations
 
@@ -7,48 +7,45 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from coterie.density._condense import CondensedTree
 from coterie.density._select import NOISE, FlatClusters
+from coterie.distance import as_metric
 
 
-def check_stored(
+def check_trees(
     tree: CondensedTree,
     flat: FlatClusters,
-    core_distances: npt.NDArray[Any],
+    n_rows: int,
     edges: Mapping[str, npt.NDArray[Any]],
 ) -> None:
-    """Refuse parts of the wrong length or type, and numbers that name nothing."""
-    n_rows, n_clusters = core_distances.shape[0], tree.parent.size
-    _check_parts("row", n_rows, {
-        "core_distances_": (core_distances, "f"),
-        "row_cluster": (tree.row_cluster, "i"), "row_lambda": (tree.row_lambda, "f"),
-    })  # fmt: skip
-    _check_parts("edge", n_rows - 1, {
-        name: (edges[name], "f" if name == "lengths" else "i")
-        for name in ("heads", "tails", "lengths")
-    })  # fmt: skip
-    _check_parts("cluster of the tree", n_clusters, {
-        "parent": (tree.parent, "i"), "size": (tree.size, "i"), "label": (flat.label, "i"),
-        "birth": (tree.birth, "f"), "death": (tree.death, "f"), "peak": (tree.peak, "f"),
-        "stability": (tree.stability, "f"),
-    })  # fmt: skip
+    """Refuse numbers that name nothing; lengths and types have been looked at."""
+    n_clusters = tree.parent.size
+    if n_clusters < 1:
+        raise ValueError("there is no cluster in the tree, not even of all rows")
     _check_range("row_cluster", tree.row_cluster, 0, n_clusters)
     _check_range("heads", edges["heads"], 0, n_rows)
     _check_range("tails", edges["tails"], 0, n_rows)
     _check_range("selected_clusters_", flat.selected, 0, n_clusters)
     _check_range("label", flat.label, NOISE, flat.n_clusters)
+    _check_range("size", tree.size, 1, n_rows + 1)
     if tree.birth[0] != 0 or not (tree.parent[1:] < np.arange(1, n_clusters)).all():
         raise ValueError("the clusters are not a tree")
     _check_range("parent", tree.parent[1:], 0, n_clusters)
 
 
-def _check_parts(what: str, length: int, parts: Mapping[str, tuple[Any, str]]) -> None:
-    for name, (part, kind) in parts.items():
-        if part.shape != (length,) or part.dtype.kind != kind:
-            raise ValueError(f"{name} must have a number for each {what}")
+def check_rows_loaded(model: Any, rows: Any, *, gower: bool) -> None:
+    """Refuse kept rows that the metric could not have been given."""
+    if gower:
+        as_metric("gower", who=type(model).__name__, **model.gower_)
+    elif not sp.issparse(rows):
+        if not np.isfinite(rows).all():
+            raise ValueError("the rows kept have values that are not finite")
+        if rows.shape[1] != model.n_features_in_:
+            raise ValueError("the rows kept and n_features_in_ differ in the number of columns")
 
 
 def _check_range(name: str, part: npt.NDArray[Any], low: int, end: int) -> None:
-    if part.dtype.kind != "i" or (part.size and (part.min() < low or part.max() >= end)):
+    if part.size and (part.min() < low or part.max() >= end):
         raise ValueError(f"{name} must be whole numbers from {low} to {end - 1}")

@@ -27,6 +27,7 @@ from coterie._checks import (
 )
 from coterie._config import resolve_n_threads
 from coterie._history import Event
+from coterie._stored import RECORDS, Array, Field, Parts, Real, Sizes, Sparse
 from coterie.density._advice import advise
 from coterie.density._euclidean import cluster_rows, label_by_core
 from coterie.density._input import check_table, dense, trusted
@@ -42,6 +43,7 @@ from coterie.density._lookup import (
 )
 from coterie.density._rule import BORDERS, NOISE, Clustering, DensityRule
 from coterie.density._slabs import cluster_by_distances, label_rows
+from coterie.density._stored import check_rows_loaded
 from coterie.distance import NAMES, Metric, as_metric
 from coterie.errors import AdviceWarning
 
@@ -138,6 +140,16 @@ class DBSCAN(Clusterer):
     array([ 0,  0,  0,  1,  1, -1])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        "eps_": Real(5e-324),
+        "labels_": Array("i8", ("rows",), -1),
+        "core_sample_indices_": Array("i8", ("cores",), 0),
+        "components_": Array("f", ("cores", "width"), finite=False, nan=True)
+        | Sparse(("cores", "width")),
+        "graph_": Sparse(("rows", "rows"), optional=True),
+        "gower_": Parts(optional=True),
+        "events_": RECORDS,
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         "eps": positive() | one_of("auto"),
         "min_samples": whole(1),
@@ -415,19 +427,21 @@ class DBSCAN(Clusterer):
         self.events_.append(Event(what=what, where=None, iteration=None, detail=sentence))
         warnings.warn(f"DBSCAN: {sentence}", AdviceWarning, stacklevel=2 + depth)
 
-    def _check_loaded(self) -> None:
-        """Refuse fitted attributes that do not fit together (a damaged model file)."""
+    def _check_together_loaded(self, sizes: Sizes) -> None:
         ids, labels = self.core_sample_indices_, self.labels_
-        if ids.ndim != 1 or labels.ndim != 1 or ids.dtype.kind != "i" or labels.dtype.kind != "i":
-            raise ValueError("labels_ and core_sample_indices_ must be lists of whole numbers")
-        if ids.size and not (ids.min() >= 0 and ids.max() < labels.size):
+        if ids.size and not ids.max() < labels.size:
             raise ValueError("core_sample_indices_ names rows that labels_ does not have")
-        if self.components_.ndim != 2 or self.components_.shape[0] != ids.size:
-            raise ValueError("components_ must have one row for each core row")
+        if (np.diff(ids) <= 0).any():
+            raise ValueError("core_sample_indices_ is not in order")
         if ids.size and labels[ids].min() < 0:
             raise ValueError("a core row has no cluster")
-        if not (isinstance(self.eps_, float) and self.eps_ > 0):
-            raise ValueError("eps_ must be a number above 0")
+        if labels.size and labels.max() >= labels.size:
+            raise ValueError("labels_ has more clusters than rows")
+        if self.metric in _GIVEN and sizes["width"] != labels.size:
+            raise ValueError("components_ must have a column for each row of the fit")
+        if (self.metric == "graph") != hasattr(self, "graph_"):
+            raise ValueError("graph_ is missing, or there is one under another metric")
+        check_rows_loaded(self, self.components_, gower=self.metric == "gower")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -32,6 +32,7 @@ from coterie._checks import (
 )
 from coterie._config import resolve_n_threads
 from coterie._history import Event, Stage
+from coterie._stored import RECORDS, Array, Field, Nothing, Parts, Real, Sizes, Whole
 from coterie.density._advice import advise_sizes
 from coterie.density._auto_size import SMALLEST, suggest_min_cluster_size
 from coterie.density._centers import centroids, medoids
@@ -54,7 +55,7 @@ from coterie.density._select import (
     cluster_at,
     select_clusters,
 )
-from coterie.density._stored import check_stored
+from coterie.density._stored import check_rows_loaded, check_trees
 from coterie.distance import NAMES, Metric, as_metric
 from coterie.errors import AdviceWarning
 
@@ -170,6 +171,41 @@ class HDBSCAN(Clusterer):
     array([ 0,  0,  0,  0,  1,  1,  1,  1, -1])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        "labels_": Array("i8", ("rows",), _MISSING),
+        "probabilities_": Array("f8", ("rows",), 0, 1, nan=True),
+        "outlier_scores_": Array("f8", ("rows",), 0, 1, nan=True),
+        "core_distances_": Array("f8", ("finite",), 0, finite=False),
+        "rows_": Array("f", ("finite", "width"), finite=False, nan=True) | Nothing(),
+        "min_cluster_size_": Whole(2),
+        "spanning_tree_": Parts(
+            {
+                "heads": Array("i4", ("edges",), 0),
+                "tails": Array("i4", ("edges",), 0),
+                "lengths": Array("f8", ("edges",), 0, finite=False),
+            }
+        ),
+        "condensed_tree_": Parts(
+            {
+                "row_cluster": Array("i4", ("finite",), 0),
+                "row_lambda": Array("f8", ("finite",), 0, finite=False),
+                "parent": Array("i4", ("clusters",), -1),
+                "size": Array("i4", ("clusters",), 1),
+                "birth": Array("f8", ("clusters",), 0, finite=False),
+                "death": Array("f8", ("clusters",), 0, finite=False),
+                "peak": Array("f8", ("clusters",), 0, finite=False),
+                "stability": Array("f8", ("clusters",), finite=False, nan=True),
+                "label": Array("i4", ("clusters",), -1),
+            }
+        ),
+        "selected_clusters_": Array("i4", ("selected",), 0),
+        "least_lambda_": Real(0, finite=False),
+        "centroids_": Array("f", (None, "width"), finite=False, nan=True, optional=True),
+        "medoids_": Array("f", (None, "width"), finite=False, nan=True, optional=True),
+        "gower_": Parts(optional=True),
+        "history_": RECORDS,
+        "events_": RECORDS,
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         "min_cluster_size": whole(2) | one_of("auto"),
         "min_samples": NONE | whole(1),
@@ -512,15 +548,17 @@ class HDBSCAN(Clusterer):
             self._note_event(*advice)
             warnings.warn(f"HDBSCAN: {advice[1]}", AdviceWarning, stacklevel=3)
 
-    def _check_loaded(self) -> None:
-        """Refuse fitted attributes that do not fit together (a damaged model file)."""
-        tree, flat = self._stored_trees()
-        check_stored(tree, flat, self.core_distances_, self.spanning_tree_)
-        n_rows = self.core_distances_.shape[0]
+    def _check_together_loaded(self, sizes: Sizes) -> None:
+        n_rows = sizes["finite"]
+        if n_rows < 1 or sizes["edges"] != n_rows - 1:
+            raise ValueError("spanning_tree_ does not join the rows")
+        check_trees(*self._stored_trees(), n_rows, self.spanning_tree_)
         if np.count_nonzero(self.labels_ > _INFINITE) != n_rows:
             raise ValueError("labels_ and core_distances_ disagree about the rows")
-        if self.rows_ is not None and (self.rows_.ndim != 2 or self.rows_.shape[0] != n_rows):
-            raise ValueError(f"rows_ has shape {self.rows_.shape} and the tree {n_rows} rows")
+        if self.rows_ is not None:
+            check_rows_loaded(self, self.rows_, gower=self.metric == "gower")
+        elif not (self.metric == "precomputed" or self.metric == "gower"):
+            raise ValueError("rows_ is missing")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -28,10 +28,12 @@ from coterie._checks import (
     validated,
     whole,
 )
+from coterie._stored import Array, Field, Nothing, Parts, Sizes, Whole
 from coterie.distance import NAMES, Metric, as_metric, condensed
 from coterie.hierarchy._children import children_of
 from coterie.hierarchy._cut import count_at_height, cut_early, cut_tree
 from coterie.hierarchy._nearest_cluster import ClusterRows, describe_clusters
+from coterie.hierarchy._stored import check_merges, check_order
 from coterie.hierarchy.linkage import EUCLIDEAN, METHODS, link
 
 Floats = npt.NDArray[np.float64]
@@ -101,6 +103,30 @@ class AgglomerativeClustering(Clusterer):
     array([1, 1, 2, 0, 0])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        "n_leaves_": Whole(2, size="rows"),
+        "n_clusters_": Whole(1, size="clusters"),
+        "n_connected_components_": Whole(1),
+        "Z_": Array("f8", ("merges", 4), finite=False),
+        "labels_": Array("i8", ("rows",), 0),
+        "children_": Array("i8", ("kept", 2), 0),
+        "distances_": Array("f8", ("kept",), finite=False, optional=True),
+        "clusters_": Parts(
+            {
+                "centers": Array("f8", ("clusters", "columns")),
+                "sizes": Array("f8", ("clusters",), 1),
+            }
+        )
+        | Parts(
+            {
+                "rows": Array("f", ("rows", None), finite=False, nan=True) | Nothing(),
+                "order": Array("i8", ("rows",), 0),
+                "starts": Array("i8", ("clusters",), 0),
+                "shares": Array("f8", ("rows",), 0, 1),
+            }
+        ),
+        "gower_": Parts(optional=True),
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_clusters": NONE | whole(1),
         "metric": one_of(*NAMES, "precomputed") | CALLABLE,
@@ -277,6 +303,33 @@ class AgglomerativeClustering(Clusterer):
         if self.compute_full_tree == "auto":
             return self.n_clusters >= max(100, 0.02 * self.n_leaves_)
         return not self.compute_full_tree
+
+    def _check_together_loaded(self, sizes: Sizes) -> None:
+        n_rows, n_clusters = sizes["rows"], sizes["clusters"]
+        if sizes["merges"] != n_rows - 1 or sizes["kept"] > n_rows - 1 or n_clusters > n_rows:
+            raise ValueError("Z_, children_ and labels_ disagree about the number of rows")
+        check_merges(self.Z_[:, :2], n_rows)
+        check_merges(self.children_, n_rows)
+        if not ((self.Z_[:, 3] >= 2) & (self.Z_[:, 3] <= n_rows)).all():
+            raise ValueError("Z_ has clusters of no possible size")
+        if self.labels_.max() >= n_clusters:
+            raise ValueError("labels_ has more than n_clusters_ labels")
+        stored, has_centers = self.clusters_, self.linkage in ("ward", "centroid", "median")
+        if has_centers != ("centers" in stored):
+            raise ValueError("clusters_ is of another linkage")
+        if not has_centers:
+            check_order(stored["order"], stored["starts"])
+            self._check_rows_loaded(stored["rows"])
+
+    def _check_rows_loaded(self, rows: npt.NDArray[Any] | None) -> None:
+        """Refuse kept rows that the metric could not have been given."""
+        if (rows is None) != self._is_precomputed():
+            raise ValueError("clusters_ has no rows, or rows that precomputed distances have not")
+        if rows is not None and self.metric != "gower":
+            if not np.isfinite(rows).all():
+                raise ValueError("clusters_ has rows that are not finite")
+            if rows.shape[1] != self.n_features_in_:
+                raise ValueError("clusters_ and n_features_in_ differ in the number of columns")
 
     def _describe(self, rows: Any) -> None:
         """Keep what `predict` needs: centres where the linkage has them, else the rows."""

@@ -114,3 +114,14 @@ def decode(codes: npt.NDArray[Any], categories: Sequence[Column]) -> npt.NDArray
 def _listing(categories: Column) -> str:
     shown = ", ".join(repr(value) for value in categories.tolist()[:8])
     return f"{shown} and {len(categories) - 8} more" if len(categories) > 8 else shown
+
+
+def check_chances(
+    categories: Sequence[npt.NDArray[Any]], probabilities: Sequence[npt.NDArray[Any]]
+) -> None:
+    """Refuse categories of a model file without a chance each, or chances of other sum than one."""
+    for own, chances in zip(categories, probabilities, strict=True):
+        if chances.shape[1] != len(own) or not len(own):
+            raise ValueError("categories_ and probabilities_ differ in length")
+        if not np.allclose(chances.sum(axis=1), 1, rtol=0, atol=1e-8):
+            raise ValueError("probabilities_ do not sum to one")

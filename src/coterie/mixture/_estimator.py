@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._base import Estimator
 from coterie._checks import check_weights, whole
 from coterie._history import Event, Iteration, Recorder
+from coterie._stored import RECORDS, Array, Field, Flag, Many, Real, Sizes, Whole
 from coterie.data import Blocks
 from coterie.mixture._arrays import rounded
 from coterie.mixture._em import Accelerator, Bound, EMRun, Model, Repair, em, mean_log_lik
@@ -24,6 +26,9 @@ from coterie.mixture._start import STARTS, begin
 from coterie.mixture._values import check_finite
 
 Labels = npt.NDArray[np.int32]
+
+#: Rounding that shares of a file may have suffered.
+_NEAR_ONE = 1e-3
 
 
 class MixtureModel(DensityMixin, Estimator):
@@ -36,6 +41,24 @@ class MixtureModel(DensityMixin, Estimator):
     lower_bounds_: list[float]
     history_: list[Iteration]
     events_: list[Event]
+
+    _stores: ClassVar[Mapping[str, Field]] = {
+        "weights_": Array("f", ("components",), 0, 1 + _NEAR_ONE),
+        "converged_": Flag(),
+        "n_iter_": Whole(),
+        "lower_bound_": Real(finite=False),
+        "lower_bounds_": Many(Real(finite=False)),
+        "history_": RECORDS,
+        "events_": RECORDS,
+    }
+
+    def _check_together_loaded(self, sizes: Sizes) -> None:
+        total = float(self.weights_.sum(dtype=np.float64)) + float(
+            getattr(self, "noise_weight_", 0.0)
+        )
+        if not abs(total - 1) <= _NEAR_ONE:
+            raise ValueError(f"the weights sum to {total:g}")
+        self._fitted()  # which refuses parameters changed after the fit
 
     @abstractmethod
     def _model(self, blocks: Blocks) -> Model:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from coterie._checks import ANY, ARRAY, CALLABLE, FLAG, NONE, Rule, one_of, positive, real, whole
 from coterie._history import Recorder
+from coterie._stored import Array, Field, Many, Real, Sizes
 from coterie.data import Blocks
 from coterie.mixture._arrays import given_array, rounded
 from coterie.mixture._covariance import SHAPES
@@ -20,6 +21,7 @@ from coterie.mixture._overview import Overview, check_squares, look_over
 from coterie.mixture._posterior_weights import POSTERIOR_WEIGHTS, PosteriorWeights
 from coterie.mixture._prior import Prior
 from coterie.mixture._start import STARTS
+from coterie.mixture._stored_gaussians import GAUSSIANS, check_gaussians
 from coterie.mixture._variational import Posteriors, VariationalFamily
 
 
@@ -114,6 +116,21 @@ covariance_prior_
            [2.1, 2. ]])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        **MixtureModel._stores,
+        **GAUSSIANS,
+        "weight_concentration_prior_": Real(0),
+        "mean_precision_prior_": Real(0),
+        "mean_prior_": Array("f", ("columns",)),
+        "degrees_of_freedom_prior_": Real(0),
+        "covariance_prior_": Real(0)
+        | Array("f", ("columns", "columns"))
+        | Array("f", ("columns",), 0),
+        "weight_concentration_": Array("f", ("components",), 0)
+        | Many(Array("f", ("components",), 0), 2, tuple),
+        "mean_precision_": Array("f", ("components",), 0),
+        "degrees_of_freedom_": Array("f", ("components",), 0) | Real(0),
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_components": whole(1),
         "covariance_type": one_of(*SHAPES),
@@ -309,6 +326,21 @@ covariance_prior_
         self.mean_precision_ = components.mean_precision
         freedom = components.degrees_of_freedom
         self.degrees_of_freedom_ = float(freedom[0]) if self.covariance_type == "tied" else freedom
+
+    def _check_together_loaded(self, sizes: Sizes) -> None:
+        shape = SHAPES[self.covariance_type]
+        check_gaussians(self, shape)
+        dims = {"full": 2, "tied": 2, "diag": 1, "spherical": 0}[self.covariance_type]
+        if np.ndim(self.covariance_prior_) != dims:
+            raise ValueError("covariance_prior_ is of another covariance_type")
+        if np.ndim(self.degrees_of_freedom_) != int(self.covariance_type != "tied"):
+            raise ValueError("degrees_of_freedom_ is of another covariance_type")
+        concentrations = np.ravel(self.weight_concentration_)
+        freedom = np.ravel(self.degrees_of_freedom_)
+        least = min(concentrations.min(), self.mean_precision_.min(), self.mean_precision_prior_)
+        if not (least > 0 and freedom.min() > sizes["columns"] - 1):
+            raise ValueError("a concentration, precision or number of degrees of freedom is zero")
+        super()._check_together_loaded(sizes)
 
     def _fitted(self) -> tuple[VariationalFamily, Mixture]:
         k, d = self.means_.shape

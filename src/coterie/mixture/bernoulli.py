@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import ARRAY, NONE, Rule, real
+from coterie._stored import Array, Field
 from coterie.data import Blocks
 from coterie.mixture._bernoulli import BernoulliFamily
 from coterie.mixture._bits import check_binary, packed
@@ -70,6 +71,10 @@ class BernoulliMixture(PlainMixture):
            [1., 1., 0., 0.]])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        **PlainMixture._stores,
+        "probabilities_": Array("f", ("components", "columns"), 0, 1),
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         **PlainMixture._rules,
         "threshold": NONE | real(-np.inf),

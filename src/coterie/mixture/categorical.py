@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import ARRAY, NONE, Rule, nan_for_masked, one_of, validated
+from coterie._stored import Array, Field, Many, Sizes, Text
 from coterie.data import Blocks
 from coterie.mixture._categorical import CategoricalFamily
-from coterie.mixture._categories import decode, encode, learn_categories
+from coterie.mixture._categories import check_chances, decode, encode, learn_categories
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_within
@@ -79,6 +80,11 @@ class CategoricalMixture(PlainMixture):
            [0., 1.]])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        **PlainMixture._stores,
+        "categories_": Many(Text((None,)), "columns"),
+        "probabilities_": Many(Array("f", ("components", None), 0, 1), "columns"),
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         **PlainMixture._rules,
         "categories": one_of("auto") | ARRAY,
@@ -201,6 +207,10 @@ class CategoricalMixture(PlainMixture):
     def _fitted(self) -> tuple[CategoricalFamily, Mixture]:
         family = CategoricalFamily(sum(self._sizes), sizes=self._sizes)
         return family, Mixture(self._published_weights(), np.hstack(self.probabilities_))
+
+    def _check_together_loaded(self, sizes: Sizes) -> None:
+        check_chances(self.categories_, self.probabilities_)
+        super()._check_together_loaded(sizes)
 
     def sample(self, n_samples: int = 1) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
         """Random rows of categories from the fitted mixture, and the component of each."""

@@ -24,6 +24,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._history import Recorder
+from coterie._stored import Array, Field, Real, Sizes
 from coterie.data import Blocks
 from coterie.mixture._anderson import Anderson
 from coterie.mixture._arrays import given_array, rounded
@@ -45,6 +46,7 @@ from coterie.mixture._prior import PRIOR_KEYS, make_prior
 from coterie.mixture._repair import Reseeding
 from coterie.mixture._sgd import sgd
 from coterie.mixture._start import STARTS, at_rows
+from coterie.mixture._stored_gaussians import GAUSSIANS, check_gaussians
 
 
 class GaussianMixture(MixtureModel):
@@ -141,6 +143,12 @@ class GaussianMixture(MixtureModel):
            [ 1.,  2.]])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        **MixtureModel._stores,
+        **GAUSSIANS,
+        "noise_weight_": Real(0, 1, optional=True),
+        "noise_box_": Array("f", (2, "columns"), optional=True),
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_components": whole(1),
         "covariance_type": one_of(*SHAPES),
@@ -389,6 +397,14 @@ class GaussianMixture(MixtureModel):
         fixed = frozenset(self.fixed) - {"weights"}
         family = ObservedGaussianFamily(shape, self.means_.shape[1], fixed=fixed, box=box)
         return family, Mixture(log_shares(weights), components, background)
+
+    def _check_together_loaded(self, sizes: Sizes) -> None:
+        check_gaussians(self, SHAPES[self.covariance_type])
+        if hasattr(self, "noise_box_") != hasattr(self, "noise_weight_"):
+            raise ValueError("noise_box_ or noise_weight_ is missing")
+        if hasattr(self, "noise_box_") and not (self.noise_box_[1] > 0).all():
+            raise ValueError("noise_box_ has a side of no length")
+        super()._check_together_loaded(sizes)
 
     def _n_parameters(self) -> int:
         n_free = super()._n_parameters()

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import ARRAY, Rule, nan_for_masked, one_of, real, validated
+from coterie._stored import Array, Field, Many, Sizes, Text, Word
 from coterie.data import Blocks
 from coterie.mixture._categorical import CategoricalFamily
+from coterie.mixture._categories import check_chances
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._layout import Layout, learn_layout
@@ -95,6 +97,16 @@ class MixedMixture(PlainMixture):
            [1.1]])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        **PlainMixture._stores,
+        "kinds_": Many(Word(("numeric", "categorical", "binary")), "columns"),
+        "locations_": Array("f", ("numeric",)),
+        "scales_": Array("f", ("numeric",), 5e-324),
+        "means_": Array("f", ("components", "numeric")),
+        "variances_": Array("f", ("components", "numeric"), 0),
+        "categories_": Many(Text((None,)), "others"),
+        "probabilities_": Many(Array("f", ("components", None), 0, 1), "others"),
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         **PlainMixture._rules,
         "kinds": one_of("auto") | ARRAY | _MAPPING,
@@ -208,6 +220,15 @@ class MixedMixture(PlainMixture):
         if self.probabilities_:
             components.append(np.hstack(self.probabilities_))
         return self._family(), Mixture(self._published_weights(), tuple(components))
+
+    def _check_together_loaded(self, sizes: Sizes) -> None:
+        layout = self._layout
+        if (len(layout.numeric), len(layout.others)) != (sizes["numeric"], sizes["others"]):
+            raise ValueError("kinds_, means_ and categories_ disagree about the columns")
+        if self.variances_.size and not self.variances_.min() > 0:
+            raise ValueError("variances_ has values that are not positive")
+        check_chances(self.categories_, self.probabilities_)
+        super()._check_together_loaded(sizes)
 
     def sample(self, n_samples: int = 1) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
         """Random rows from the fitted mixture (an object array), and the component of each."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import ARRAY, FLAG, NONE, Rule
+from coterie._stored import Array, Field
 from coterie.data import Blocks
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
@@ -72,6 +73,10 @@ class PoissonMixture(PlainMixture):
            [ 0., 20.]])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        **PlainMixture._stores,
+        "rates_": Array("f", ("components", "columns"), 0),
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         **PlainMixture._rules,
         "fractions": FLAG,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import Rule, one_of, real
+from coterie._stored import Array, Field
 from coterie.data import Blocks
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
@@ -78,6 +79,10 @@ class StudentTMixture(GaussianMixture):
     array([[1.]])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        **GaussianMixture._stores,
+        "degrees_of_freedom_": Array("f", ("components",), 1e-3, finite=False),
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         **{
             name: GaussianMixture._rules[name]
