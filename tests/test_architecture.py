@@ -25,7 +25,7 @@ GROUND = {"_kernels": set[str](), "errors": set[str](), "_config": {"_kernels"}}
 GROUND["data"] = {"_kernels", "_config", "errors"}
 GROUND["_threads"] = {"_kernels"}
 #: Helpers of the estimators; they know of no family.
-SHARED = {"_base", "_checks", "_files", "_history", "_labels"}
+SHARED = {"_base", "_checks", "_files", "_history", "_labels", "_writing", "table_model"}
 #: From the top: each may use what stands after it, and everything below.
 SURFACE = ["cli", "report", "plots", "select"]
 

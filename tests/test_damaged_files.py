@@ -204,7 +204,7 @@ def test_unusable_scaling_is_refused(saved, scale):
 
 def test_a_parameter_missing_from_an_older_file_takes_its_default(saved):
     rewrite(saved, lambda header: header["params"].pop("size") and None)
-    assert load(saved).size == 3
+    assert load(saved).model.size == 3
 
 
 def test_a_model_may_refuse_what_it_could_not_predict_with(tmp_path):

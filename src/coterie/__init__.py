@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         StudentTMixture,
     )
     from coterie.neighbors import spanning_tree
+    from coterie.table_model import TableModel
 
 register_with_threadpoolctl()
 
@@ -43,6 +44,7 @@ _HOMES = {
         "StudentTMixture",
     ),
     "neighbors": ("spanning_tree",),
+    "table_model": ("TableModel",),
     "data": (),
     "distance": (),
     "select": (),
@@ -78,6 +80,7 @@ __all__ = [
     "MixedMixture",
     "PoissonMixture",
     "StudentTMixture",
+    "TableModel",
     "get_options",
     "kmeans_plusplus",
     "linkage",

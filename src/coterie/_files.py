@@ -11,11 +11,8 @@ from __future__ import annotations
 import json
 import math
 import os
-import secrets
 import stat
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,12 +21,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from safetensors.numpy import load as parse_tensors
-from safetensors.numpy import save_file as write_tensors
 from sklearn.base import BaseEstimator
 
+from coterie._writing import writing
 from coterie.errors import FileError
+from coterie.table_model import Scaling, TableModel
 
-__all__ = ["Bundle", "load", "load_bundle", "save_model"]
+__all__ = ["load", "load_bundle", "save_model"]
 
 FORMAT = "coterie"
 SCHEMA = 1
@@ -39,27 +37,14 @@ _DTYPES = frozenset(
     ["bool", "float16", "float32", "float64"]
     + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 )
+#: How safetensors calls the kinds of NumPy's types.
+_KINDS = {"b": "BOOL", "f": "F", "i": "I", "u": "U"}
 #: Longest header that safetensors agrees to read.
 _HEADER_BYTES = 100_000_000
 #: Stands in a file for a function, which no data file can carry.
 _CALLABLE = "<callable>"
 
 Tensors = dict[str, npt.NDArray[Any]]
-Scaling = dict[str, npt.NDArray[np.float64]]
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """What a model file holds.
-
-    `columns` are the names of the columns the model was fitted on and `scaling` the ``"mean"``
-    and ``"scale"`` of each, to apply as ``(X - mean) / scale`` before `predict`; both are None
-    when the file does not have them.
-    """
-
-    model: Any
-    columns: list[str] | None
-    scaling: Scaling | None
 
 
 def save_model(
@@ -79,7 +64,7 @@ def save_model(
     Parameters
     ----------
     path
-        Where to write; an existing file is replaced.
+        Where to write; an existing file is replaced, a device or pipe written through.
     model
         An estimator of this package.
     columns
@@ -91,6 +76,8 @@ def save_model(
     ------
     FileError
         If `model` is not an estimator of this package or holds something a file cannot carry.
+    OSError
+        If the file cannot be written, with its path.
     """
     name = type(model).__name__
     if _public_estimator(name) is not type(model):
@@ -124,31 +111,32 @@ def save_model(
         },
     }
     text = json.dumps(header, allow_nan=False)
-    with _appearing_whole(path) as scratch:
-        write_tensors(tensors, scratch, metadata={FORMAT: text})
-        with open(scratch, "rb") as file:
-            header_bytes = int.from_bytes(file.read(8), "little")
-        if header_bytes > _HEADER_BYTES:
-            raise FileError(
-                f"Cannot save this {name}: everything besides its arrays takes {header_bytes:,} "
-                f"bytes and a file has room for {_HEADER_BYTES:,}; delete model.history_ first."
-            )
+    outer, arrays = _laid_out(tensors, text)
+    if len(outer) > _HEADER_BYTES:
+        raise FileError(
+            f"Cannot save this {name}: everything besides its arrays takes {len(outer):,} bytes "
+            f"and a file has room for {_HEADER_BYTES:,}; delete model.history_ first."
+        )
+    with writing(path) as file:
+        file.write(len(outer).to_bytes(8, "little"))
+        file.write(outer)
+        for array in arrays:
+            file.write(array.reshape(-1).view(np.uint8).data)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model of a file written by `save`; see `load_bundle`."""
-    return load_bundle(path).model
-
-
-def load_bundle(path: str | os.PathLike[str]) -> Bundle:
-    """Read a model file: the model with its column names and scaling.
-
-    Reading takes memory for the file twice and runs nothing that the file brings.
+    """Read a model file; runs nothing that the file brings.
 
     Parameters
     ----------
     path
         A file written by `model.save` or by ``coterie fit``.
+
+    Returns
+    -------
+    The estimator that was saved; a `TableModel` around it where the file also has the names of
+    the columns or their scaling, as those of ``coterie fit`` do, so that `predict` gives what
+    ``coterie predict`` gives.
 
     Raises
     ------
@@ -157,6 +145,12 @@ def load_bundle(path: str | os.PathLike[str]) -> Bundle:
     FileError
         If it is not a model file, is damaged, or was written by a later, unknown schema.
     """
+    found = load_bundle(path)
+    return found.model if found.columns is None and found.scaling is None else found
+
+
+def load_bundle(path: str | os.PathLike[str]) -> TableModel:
+    """What `load` reads, always with what the file says of columns and scaling."""
     try:
         return _parse(_read_regular(Path(path)))
     except FileNotFoundError:
@@ -172,22 +166,28 @@ def load_bundle(path: str | os.PathLike[str]) -> Bundle:
         ) from error
 
 
-@contextmanager
-def _appearing_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A scratch path beside `path` that takes its place once written; removed on failure."""
-    target = Path(path).resolve()
-    scratch = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
-    try:
-        scratch.touch(exist_ok=False)
-        mode = scratch.stat().st_mode  # what the umask allows; writers may make it stricter
-        yield scratch
-        scratch.chmod(mode)
-        with open(scratch, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(scratch, target)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise
+def _laid_out(tensors: Tensors, text: str) -> tuple[bytes, list[npt.NDArray[Any]]]:
+    """The safetensors header and the arrays in the order in which their bytes follow it.
+
+    Written here because the library writes only to paths of its own making, from copies, and
+    its errors carry no number. Widest numbers come first, so that all are aligned.
+    """
+    layout: dict[str, Any] = {"__metadata__": {FORMAT: text}}
+    arrays = []
+    end = 0
+    for name, tensor in sorted(tensors.items(), key=lambda item: -item[1].dtype.itemsize):
+        array = np.ascontiguousarray(tensor, dtype=tensor.dtype.newbyteorder("<"))
+        kind = _KINDS[array.dtype.kind]
+        bits = "" if kind == "BOOL" else 8 * array.dtype.itemsize
+        layout[name] = {
+            "dtype": f"{kind}{bits}",
+            "shape": tensor.shape,
+            "data_offsets": [end, end + array.nbytes],
+        }
+        arrays.append(array)
+        end += array.nbytes
+    outer = json.dumps(layout).encode()
+    return outer + b" " * (-len(outer) % 8), arrays
 
 
 def _public_estimator(name: str) -> type[BaseEstimator] | None:
@@ -278,7 +278,7 @@ def _read_regular(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _parse(data: bytes) -> Bundle:
+def _parse(data: bytes) -> TableModel:
     """Build what the bytes of a model file describe."""
     tensors = parse_tensors(data)
     # safetensors has checked length and syntax of its own header by now.
@@ -296,7 +296,7 @@ def _parse(data: bytes) -> Bundle:
     if tensors:
         raise FileError(f"it is damaged: nothing refers to its tensor {next(iter(tensors))!r}.")
     _let_model_check(model)
-    return Bundle(model, columns, scaling)
+    return TableModel(model, columns, scaling)
 
 
 def _check_header(header: Any) -> None:

@@ -76,11 +76,11 @@ def test_faithful_standardized(capsys):
 
 
 def test_faithful_raw(capsys):
-    assert main(["fit", str(FAITHFUL), "-k", "2", "--no-scale", "-o", "deep/er"]) == 0
+    assert main(["fit", str(FAITHFUL), "-k", "2", "--no-scale", "-o", "deep"]) == 0
     out = capsys.readouterr().out
     assert "8901.768721 (raw units)" in out
-    assert sorted(os.listdir("deep/er")) == OUTPUTS
-    bundle = load_bundle("deep/er/model.coterie")
+    assert sorted(os.listdir("deep")) == OUTPUTS
+    bundle = load_bundle("deep/model.coterie")
     assert bundle.scaling is None
     assert sorted(np.bincount(bundle.model.labels_)) == [100, 172]
     centers = bundle.model.cluster_centers_
@@ -181,7 +181,7 @@ def test_usage_errors_are_one_line(capsys):
 )
 def test_bad_tables_leave_no_output(capsys, content, said):
     Path("t.csv").write_text(content)
-    assert said in refused(capsys, "fit", "t.csv", "-k", 3, "-o", "out/deep")
+    assert said in refused(capsys, "fit", "t.csv", "-k", 3, "-o", "out")
 
 
 def test_values_too_large_to_standardise(capsys):
@@ -194,7 +194,7 @@ def test_bad_paths_leave_no_output(capsys):
     assert "directory" in refused(capsys, "fit", ".", "-k", 2)
     Path("file").write_text("a\n1\n2\n")
     assert "this is a file" in refused(capsys, "fit", FAITHFUL, "-k", 2, "-o", "file")
-    assert "this is a file" in refused(capsys, "fit", FAITHFUL, "-k", 2, "-o", "file/in/it")
+    assert "does not exist" in refused(capsys, "fit", FAITHFUL, "-k", 2, "-o", "no/way")
     assert "/proc/out: cannot write" in refused(capsys, "fit", FAITHFUL, "-k", 2, "-o", "/proc/out")
     assert "no column 'z'" in refused(capsys, "fit", FAITHFUL, "-k", 2, "--columns", "z")
 

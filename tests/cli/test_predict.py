@@ -45,6 +45,7 @@ def refused(capsys, *arguments):
 
 
 def test_the_rows_fitted_get_their_labels_back(model, capsys):
+    Path("new").mkdir()
     assert main(["predict", model, str(FAITHFUL), "-o", "new/labels.csv"]) == 0
     assert Path("new/labels.csv").read_bytes() == Path("fitted/labels.csv").read_bytes()
     out, err = capsys.readouterr()

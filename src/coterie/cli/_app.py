@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Annotated, cast
 
 import typer
 
+from coterie.cli._outputs import SummaryLostError
 from coterie.cli.fit import fit
 from coterie.cli.predict import predict
 
@@ -39,6 +42,10 @@ def run(arguments: Sequence[str] | None) -> int:
         code = int(app(args=arguments, prog_name="coterie", standalone_mode=False) or 0)
     except (typer.Abort, KeyboardInterrupt):
         code = 130
+    except SummaryLostError as lost:
+        _forget_stdout()
+        _say(str(lost))
+        return 3
     except (_UsageError, ValueError, OSError, ImportError, MemoryError) as error:
         _say(_explain(error))
         return 2
@@ -50,10 +57,19 @@ def run(arguments: Sequence[str] | None) -> int:
 def _explain(error: Exception) -> str:
     """What went wrong, without the error's class or number."""
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename2 or error.filename}: {error.strerror}"
+        path = error.filename2 or error.filename
+        return error.strerror if path is None else f"{os.fsdecode(path)}: {error.strerror}"
     if isinstance(error, _UsageError) and hasattr(error, "format_message"):
         return f"{error.format_message()} Try --help."
     return str(error) or "not enough memory; use fewer rows or columns"
+
+
+def _forget_stdout() -> None:
+    """Drop what could not be printed, or Python tries again at its end and fails for it."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _say(message: str) -> None:

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from coterie.data.tables import Table
 from coterie.errors import DataError
+from coterie.table_model import Scaling, standardized
 
-Scaling = dict[str, npt.NDArray[np.float64]]
+__all__ = ["Scaling", "column_scaling", "in_own_units", "standardized"]
 
 #: Rows handled in one go.
 _BATCH = 1 << 18
@@ -32,18 +33,6 @@ def column_scaling(table: Table) -> Scaling:
                 f"deviation; divide it, or use --no-scale."
             )
     return {"mean": scaler.mean_, "scale": scaler.scale_}
-
-
-def standardized(values: npt.NDArray[Any], scaling: Scaling | None) -> npt.NDArray[Any]:
-    """``(values - mean) / scale`` in the precision of `values`; without a scaling, the values."""
-    if scaling is None:
-        return values
-    from sklearn.utils import gen_batches
-
-    scaled = np.empty(values.shape, dtype=values.dtype)
-    for batch in gen_batches(len(values), _BATCH):
-        scaled[batch] = (values[batch] - scaling["mean"]) / scaling["scale"]
-    return scaled
 
 
 def in_own_units(rows: npt.NDArray[Any], scaling: Scaling | None) -> npt.NDArray[Any]:

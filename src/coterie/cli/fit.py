@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coterie.cli._outputs import refuse_overwriting, staged, write_labels
+from coterie.cli._outputs import refuse_overwriting, staged, summary, write_labels
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -84,7 +84,8 @@ def fit(
         _draw(stage / PICTURE, data.name, table, rows, found, scaling)
         if has_tree:
             save_dendrogram(stage / TREE, found.model, title=f"{data.name}: the last merges")
-    _report(table, found, scaling, outputs)
+    with summary():
+        _report(table, found, scaling, outputs)
 
 
 def _refuse_of_others(has_tree: bool, method: str, init: str | None, linkage: str | None) -> None:

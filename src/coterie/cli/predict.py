@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from coterie.cli._outputs import refuse_overwriting, staged, write_labels
+from coterie.cli._outputs import is_stdout, refuse_overwriting, summary, write_labels
 
 
 def predict(
@@ -21,26 +23,26 @@ def predict(
     import numpy as np
 
     from coterie._files import load_bundle
-    from coterie.cli._scaling import standardized
+    from coterie._writing import check_writable
     from coterie.data.tables import read_table
-    from coterie.errors import DataError, FileError
+    from coterie.errors import FileError
 
-    if output.is_dir():
-        raise DataError(f"{output}: this is a directory; name a file with -o.")
+    check_writable(output)
     refuse_overwriting([model, data], [output])
 
-    with staged(output.parent) as stage:
-        bundle = load_bundle(model)
-        if not hasattr(bundle.model, "predict"):
-            raise FileError(f"{model}: a {type(bundle.model).__name__} cannot label new rows.")
-        names = bundle.columns or getattr(bundle.model, "feature_names_in_", None)
-        table = read_table(data, None if names is None else list(names))
-        labels = bundle.model.predict(standardized(table.values, bundle.scaling))
-        write_labels(stage / output.name, labels)
+    fitted = load_bundle(model)
+    if not hasattr(fitted, "predict"):
+        raise FileError(f"{model}: a {type(fitted.model).__name__} cannot label new rows.")
+    names = fitted.columns or getattr(fitted, "feature_names_in_", None)
+    table = read_table(data, None if names is None else list(names))
+    labels = fitted.predict(table.values)
+    write_labels(output, labels)
 
     clusters, sizes = np.unique(labels, return_counts=True)
-    print(f"rows        {len(labels):,}")
-    print(f"columns     {', '.join(table.names)}")
-    for cluster, size in zip(clusters, sizes, strict=True):
-        print(f"cluster {cluster:<3} {size:,} rows ({size / len(labels):.1%})")
-    print(f"written     {output}")
+    with summary():
+        show = partial(print, file=sys.stderr if is_stdout(output) else sys.stdout)
+        show(f"rows        {len(labels):,}")
+        show(f"columns     {', '.join(table.names)}")
+        for cluster, size in zip(clusters, sizes, strict=True):
+            show(f"cluster {cluster:<3} {size:,} rows ({size / len(labels):.1%})")
+        show(f"written     {output}")
