@@ -79,10 +79,21 @@ def refuse_overwriting(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:
 def write_labels(path: Path, labels: npt.NDArray[Any]) -> None:
     """Write labels as CSV: a header, then a line for each row of the data, in its order."""
     with writing(path) as file:
-        file.write(b"label\n")
-        for start in range(0, len(labels), _CHUNK_ROWS):
-            lines = (f"{label}\n" for label in labels[start : start + _CHUNK_ROWS].tolist())
-            file.write("".join(lines).encode("ascii"))
+        file.writelines(_label_lines(labels))
+
+
+def print_labels(labels: npt.NDArray[Any]) -> None:
+    """`write_labels`, to standard output."""
+    for lines in _label_lines(labels):
+        sys.stdout.write(lines.decode("ascii"))
+    sys.stdout.flush()
+
+
+def _label_lines(labels: npt.NDArray[Any]) -> Iterator[bytes]:
+    yield b"label\n"
+    for start in range(0, len(labels), _CHUNK_ROWS):
+        lines = (f"{label}\n" for label in labels[start : start + _CHUNK_ROWS].tolist())
+        yield "".join(lines).encode("ascii")
 
 
 def is_stdout(path: Path) -> bool:
