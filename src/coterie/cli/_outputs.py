@@ -12,6 +12,7 @@ from typing import Any
 import numpy.typing as npt
 
 from coterie._writing import check_writable, move_into_place, scratch_directory, writing
+from coterie.cli._interrupts import raise_when_interrupted
 from coterie.errors import DataError
 
 #: Labels turned into text in one go.
@@ -38,6 +39,7 @@ def staged(directory: Path) -> Iterator[Path]:
             f"{directory}: the directory {place} does not exist; make it first or choose "
             "another -o."
         )
+    raise_when_interrupted()
     with ExitStack() as stack:
         try:
             scratch = stack.enter_context(scratch_directory(place))

@@ -10,8 +10,15 @@ from typing import Annotated, Any
 
 import typer
 
+from coterie.cli._interrupts import raise_when_interrupted
 from coterie.cli._options import check_decimal
-from coterie.cli._outputs import is_stdout, print_labels, refuse_overwriting, summary, write_labels
+from coterie.cli._outputs import (
+    is_stdout,
+    print_labels,
+    refuse_overwriting,
+    summary,
+    write_labels,
+)
 
 
 def predict(
@@ -45,6 +52,7 @@ def predict(
         check_writable(output)
         refuse_overwriting([model] if str(data) == STDIN else [model, data], [output])
 
+    raise_when_interrupted()
     fitted = load_bundle(model)
     if not hasattr(fitted, "predict"):
         raise FileError(f"{model}: a {type(fitted.model).__name__} cannot label new rows.")
