@@ -1,16 +1,17 @@
 """Clustering, the whole of it, under one interface.
 
-Families are imported when first asked for, so that importing coterie costs next to nothing.
+Everything but the kernels is imported when first asked for, so that importing coterie costs next to
+nothing, and the command line can be interrupted from its first moment on.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from coterie._config import get_options, options, set_options, show_config
-from coterie._files import load
 from coterie._threads import register_with_threadpoolctl
 
 if TYPE_CHECKING:
+    from coterie._config import get_options, options, set_options, show_config
+    from coterie._files import load
     from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, k_means, kmeans_plusplus
     from coterie.density import DBSCAN, HDBSCAN
     from coterie.density.dbscan import dbscan
@@ -33,6 +34,8 @@ register_with_threadpoolctl()
 
 #: Where what is imported late lives; those modules themselves are attributes too.
 _HOMES = {
+    "_config": ("get_options", "options", "set_options", "show_config"),
+    "_files": ("load",),
     "centroid": ("BisectingKMeans", "KMeans", "MiniBatchKMeans", "k_means", "kmeans_plusplus"),
     "density": ("DBSCAN", "HDBSCAN", "dbscan"),
     "hierarchy": (
@@ -55,11 +58,17 @@ _HOMES = {
     "table_model": ("TableModel",),
     "data": (),
     "distance": (),
+    "errors": (),
+    "plots": (),
     "select": (),
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("coterie")
     for home, names in _HOMES.items():
         if name == home:
             return import_module(f"coterie.{home}")
@@ -71,7 +80,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_HOMES})
+    modules = {home for home in _HOMES if not home.startswith("_")}
+    return sorted({*globals(), *__all__, *modules, "__version__"})
 
 
 __all__ = [

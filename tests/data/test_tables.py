@@ -62,7 +62,7 @@ def test_a_column_without_name_is_taken_for_row_numbers(write):
 
 
 def test_the_type_of_a_column_does_not_depend_on_blocks(write, monkeypatch):
-    monkeypatch.setattr("coterie.data.tables._BLOCK_BYTES", 100)
+    monkeypatch.setattr("coterie.data._delimited._BLOCK_BYTES", 100)
     values = read_table(write("\n".join(["a", *["12345678"] * 1000, "0.5"]))).values
     assert values.shape == (1001, 1)
     assert values[-1, 0] == 0.5
@@ -107,9 +107,15 @@ BAD = {
     "empty": (b"", "the file is empty"),
     "blank": (b"\n \n", "the file is empty"),
     "header only": (b"a,b\n", "a header but no rows"),
-    "no numbers": (b"a,b\nx,y\n", "no column is numeric .found: a, b"),
-    "one missing": (b"a,b\n1,2\n3,\n5,6\n", "column 'b' has no value in row 2;"),
-    "several missing": (b"a,b\n1,2\nNA,3\n,4\n", r"column 'a' .* 2 rows .the first is row 2"),
+    "no numbers": (
+        b"a,b\nx,y\n",
+        "no column is numeric .column 'a' holds text, such as 'x' in line 2",
+    ),
+    "one missing": (b"a,b\n1,2\n3,\n5,6\n", r"column 'b' has no value in row 2 .line 3.;"),
+    "several missing": (
+        b"a,b\n1,2\nNA,3\n,4\n",
+        r"column 'a' .* 2 rows .the first is row 2, line 3: 'NA'",
+    ),
     "nan": (b"a\n1\nnan\n", "column 'a' has no value in row 2"),
     "infinite": (b"a\n1\n-inf\n", "column 'a' is infinite in row 2"),
     "too large": (b"a\n1\n1e999\n", "column 'a' is infinite in row 2"),
@@ -134,8 +140,8 @@ def test_bad_tables_are_refused_in_one_sentence(write, content, said):
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        (["z"], "no column 'z'; it has a, b"),
-        (["a", "who"], "column 'who' holds no numbers; choose among a, b"),
+        (["z"], "no column 'z'; it has who, a, b"),
+        (["a", "who"], "column 'who' holds text, such as 'x' in line 2; choose among a, b"),
         (["a", "a"], "name each column once"),
         ([], "name each column once, at least one"),
     ],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from coterie.cli._interrupts import leave_when_interrupted
+
 __all__ = ["main"]
 
 
@@ -14,8 +16,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments
-        What follows ``coterie``; None for those of the process.
+        What follows ``coterie``; None for those of the process. The process is then taken to be
+        the command's own: Ctrl-C ends it at once while nothing but imports has been done.
     """
+    if arguments is None:
+        leave_when_interrupted()
     try:
         from coterie.cli._app import run
     except ModuleNotFoundError as error:
@@ -24,4 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
-    return run(arguments)
+    code = run(arguments)
+    if arguments is None:
+        leave_when_interrupted()
+    return code

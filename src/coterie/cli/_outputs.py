@@ -12,6 +12,7 @@ from typing import Any
 import numpy.typing as npt
 
 from coterie._writing import check_writable, move_into_place, scratch_directory, writing
+from coterie.cli._interrupts import raise_when_interrupted
 from coterie.errors import DataError
 
 #: Labels turned into text in one go.
@@ -38,6 +39,7 @@ def staged(directory: Path) -> Iterator[Path]:
             f"{directory}: the directory {place} does not exist; make it first or choose "
             "another -o."
         )
+    raise_when_interrupted()
     with ExitStack() as stack:
         try:
             scratch = stack.enter_context(scratch_directory(place))
@@ -79,10 +81,21 @@ def refuse_overwriting(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:
 def write_labels(path: Path, labels: npt.NDArray[Any]) -> None:
     """Write labels as CSV: a header, then a line for each row of the data, in its order."""
     with writing(path) as file:
-        file.write(b"label\n")
-        for start in range(0, len(labels), _CHUNK_ROWS):
-            lines = (f"{label}\n" for label in labels[start : start + _CHUNK_ROWS].tolist())
-            file.write("".join(lines).encode("ascii"))
+        file.writelines(_label_lines(labels))
+
+
+def print_labels(labels: npt.NDArray[Any]) -> None:
+    """`write_labels`, to standard output."""
+    for lines in _label_lines(labels):
+        sys.stdout.write(lines.decode("ascii"))
+    sys.stdout.flush()
+
+
+def _label_lines(labels: npt.NDArray[Any]) -> Iterator[bytes]:
+    yield b"label\n"
+    for start in range(0, len(labels), _CHUNK_ROWS):
+        lines = (f"{label}\n" for label in labels[start : start + _CHUNK_ROWS].tolist())
+        yield "".join(lines).encode("ascii")
 
 
 def is_stdout(path: Path) -> bool:

@@ -35,6 +35,16 @@ def new_axes() -> Axes:
     return ax
 
 
+def printable(text: object) -> str:
+    """Text as a figure can show it: no formulas, a box for each sign that the font lacks."""
+    from matplotlib import font_manager
+
+    font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
+    known = font.get_charmap()
+    signs = [sign if ord(sign) in known or sign == "\n" else "□" for sign in str(text)]
+    return "".join(signs).replace("$", r"\$")
+
+
 def plain(ax: Axes) -> None:
     """Only the two axes that carry numbers, in a quiet grey."""
     ax.spines[["top", "right"]].set_visible(False)

@@ -23,7 +23,7 @@ from coterie.plots._branches import (
     lay_branches,
     shared_labels,
 )
-from coterie.plots._style import INK, color_of, new_axes, plain
+from coterie.plots._style import INK, color_of, new_axes, plain, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +117,7 @@ def dendrogram(
         draw_line(max(where, floor), color=INK, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     plain(ax)
     _name_leaves(ax, branches, _leaf_names(branches, Z, labels), clusters, vertical)
-    ax.set_title(title or "")
+    ax.set_title(printable(title or ""))
     return ax
 
 
@@ -315,7 +315,7 @@ def _leaf_names(branches: Branches, Z: Floats, labels: Sequence[Any] | None) -> 
     return [
         f"({int(Z[node - n_rows, 3]):,})"
         if node >= n_rows
-        else str(node if labels is None else labels[node])
+        else printable(node if labels is None else labels[node])
         for node in branches.leaves.tolist()
     ]
 

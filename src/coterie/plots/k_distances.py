@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coterie.plots._style import INK, NOISE_COLOR, color_of, new_axes, plain
-from coterie.select import EpsSuggestion
+from coterie.select import EpsSuggestion, suggest_eps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["k_distances"]
 
 
-def k_distances(suggestion: EpsSuggestion, ax: Axes | None = None) -> Axes:
+def k_distances(suggestion: EpsSuggestion | Any, ax: Axes | None = None) -> Axes:
     """Draw the sorted k-distances, the chord between their ends, and eps.
 
     Rows left of where the curve meets eps are core. A knee is a dot, with a line to the chord as
@@ -23,7 +23,8 @@ def k_distances(suggestion: EpsSuggestion, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     suggestion
-        What `coterie.select.suggest_eps` returned.
+        What `coterie.select.suggest_eps` returned; or rows (an array or a data frame), for which
+        it is asked.
     ax
         Axes to draw into; None for a new figure.
 
@@ -32,6 +33,8 @@ def k_distances(suggestion: EpsSuggestion, ax: Axes | None = None) -> Axes:
     Axes
         The axes drawn into.
     """
+    if not isinstance(suggestion, EpsSuggestion):
+        suggestion = suggest_eps(suggestion)
     ax = new_axes() if ax is None else ax
     curve, knee = suggestion.curve, suggestion.knee
     last = len(curve) - 1

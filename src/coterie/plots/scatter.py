@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie.plots._style import INK, color_of, marker_of, new_axes, plain
+from coterie.plots._style import INK, color_of, marker_of, new_axes, plain, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,8 @@ def scatter(
 
     Two columns are drawn as they are, more through their first two principal components, a
     single one as a histogram. An ellipse shows the covariance of each cluster of at least three
-    rows at one standard deviation. Noise (label -1) is grey.
+    rows at one standard deviation. Noise (label -1) is grey. Rows with missing or infinite values
+    are not drawn; a line below the title says how many.
 
     Beyond `max_points` rows an even sample is drawn, and components and ellipses are those of the
     sample, so a memory map is not read whole. Cost is that of the sample: O(max_points * d^2).
@@ -45,13 +46,13 @@ def scatter(
     Parameters
     ----------
     X
-        Rows, shape (n_rows, n_columns).
+        Rows, shape (n_rows, n_columns); an array or a data frame.
     labels
-        Cluster of each row, shape (n_rows,).
+        Cluster of each row, shape (n_rows,): numbers or text.
     centers
         Where to put the numbered marks, shape (n_clusters, n_columns); None for no marks.
     feature_names
-        Names of the columns, for the axes.
+        Names of the columns, for the axes; None for those of the frame, if X is one.
     ax
         Axes to draw into; None for a new figure.
     max_points
@@ -64,6 +65,8 @@ def scatter(
     Axes
         The axes drawn into; ``ax.figure.savefig`` writes the figure.
     """
+    if feature_names is None:
+        feature_names = _column_names(X)
     rows = X if isinstance(X, np.ndarray) else np.asarray(X)
     labels = np.asarray(labels)
     if rows.ndim != 2 or labels.shape != rows.shape[:1] or len(rows) == 0:
@@ -71,24 +74,79 @@ def scatter(
             f"scatter: X has shape {rows.shape} and labels {labels.shape}; pass a table with at "
             f"least one row and one label for each."
         )
-    ax = new_axes() if ax is None else ax
-    clusters, sizes = np.unique(labels, return_counts=True)
+    clusters, sizes, labels = _numbered(labels)
     sample = _even_sample(len(rows), max_points)
-    points = np.asarray(rows[sample], dtype=np.float64)
+    points = _as_numbers(rows[sample], feature_names)
+    finite = np.isfinite(points).all(axis=1)
+    n_left = int((~finite).sum())
+    points, labels = points[finite], labels[sample][finite]
     marks = None if centers is None else np.asarray(centers, dtype=np.float64)
-    names = list(feature_names or (f"x{index}" for index in range(rows.shape[1])))
+    names = [printable(n) for n in feature_names or (f"x{i}" for i in range(rows.shape[1]))]
 
-    if rows.shape[1] == 1:
-        _draw_histogram(ax, points[:, 0], labels[sample], clusters, marks, names[0])
+    ax = new_axes() if ax is None else ax
+    if not len(points):
+        ax.set(xlabel=names[0], ylabel=names[1] if len(names) > 1 else "rows")
+    elif rows.shape[1] == 1:
+        _draw_histogram(ax, points[:, 0], labels, list(clusters), marks, names[0])
     else:
         project, axis_names = _principal_plane(points, names)
         flat_marks = None if marks is None else project(marks)
-        _draw_points(ax, project(points), labels[sample], clusters, flat_marks)
+        _draw_points(ax, project(points), labels, list(clusters), flat_marks)
         ax.set(xlabel=axis_names[0], ylabel=axis_names[1])
     _draw_legend(ax, clusters, sizes)
-    ax.set_title(title or "")
+    ax.set_title(printable(title or ""))
+    if n_left:
+        of_sample = "" if isinstance(sample, slice) else " of the sample"
+        ax.text(
+            0.0, 1.005, f"{n_left:,} rows{of_sample} with missing or infinite values not drawn",
+            transform=ax.transAxes, ha="left", va="bottom", color=INK, fontsize=10,
+        )  # fmt: skip
     plain(ax)
     return ax
+
+
+def _column_names(X: Any) -> list[str] | None:
+    """The names of a frame's columns; None where X is no frame."""
+    names = getattr(X, "columns", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _as_numbers(cells: Any, names: Sequence[str] | None) -> Floats:
+    """Rows as float64, NaN where a cell is missing; an error names the column that has words."""
+    try:
+        return np.asarray(cells, dtype=np.float64)
+    except (TypeError, ValueError):
+        pass
+    columns = []
+    for place, column in enumerate(np.asarray(cells, dtype=object).T):
+        try:
+            columns.append([np.nan if _is_missing(cell) else float(cell) for cell in column])
+        except (TypeError, ValueError) as error:
+            name = repr(names[place]) if names is not None else str(place)
+            raise ValueError(
+                f"scatter: column {name} of X holds values that are no numbers ({error}); leave "
+                "it out, or encode it."
+            ) from error
+    return np.array(columns, dtype=np.float64).T
+
+
+def _is_missing(cell: Any) -> bool:
+    """None, and what table libraries have for it."""
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def _numbered(
+    labels: npt.NDArray[Any],
+) -> tuple[dict[int, str], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Names and sizes of the clusters, and labels as numbers: text is numbered in its order."""
+    if labels.dtype.kind in "biu" or (
+        labels.dtype.kind == "f" and (labels == np.floor(labels)).all()
+    ):
+        found, sizes = np.unique(labels.astype(np.int64), return_counts=True)
+        return {int(c): "noise" if c < 0 else str(c) for c in found}, sizes, labels.astype(np.int64)
+    words = np.array([str(label) for label in labels])
+    found, places, sizes = np.unique(words, return_inverse=True, return_counts=True)
+    return {i: printable(word) for i, word in enumerate(found)}, sizes, places.ravel()
 
 
 def _even_sample(n_rows: int, max_points: int) -> npt.NDArray[np.intp] | slice:
@@ -122,7 +180,7 @@ def _draw_points(
     ax: Axes,
     points: Floats,
     labels: npt.NDArray[Any],
-    clusters: npt.NDArray[Any],
+    clusters: Sequence[int],
     centers: Floats | None,
 ) -> None:
     """Points and ellipses of each cluster, then the centres on top."""
@@ -189,7 +247,7 @@ def _draw_histogram(
     ax: Axes,
     values: Floats,
     labels: npt.NDArray[Any],
-    clusters: npt.NDArray[Any],
+    clusters: Sequence[int],
     centers: Floats | None,
     name: str,
 ) -> None:
@@ -222,7 +280,7 @@ def _draw_histogram(
     ax.set(xlabel=name, ylabel="rows")
 
 
-def _draw_legend(ax: Axes, clusters: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> None:
+def _draw_legend(ax: Axes, clusters: Mapping[int, str], sizes: npt.NDArray[Any]) -> None:
     """Label, size and share of each cluster, beside the axes."""
     from matplotlib.lines import Line2D
 
@@ -236,9 +294,9 @@ def _draw_legend(ax: Axes, clusters: npt.NDArray[Any], sizes: npt.NDArray[Any]) 
             marker=marker_of(cluster),
             color=color_of(cluster),
             markersize=8,
-            label=f"{'noise' if cluster < 0 else cluster}: {size:,} ({size / sizes.sum():.0%})",
+            label=f"{name}: {size:,} ({size / sizes.sum():.0%})",
         )
-        for cluster, size in zip(clusters, sizes, strict=True)
+        for (cluster, name), size in zip(clusters.items(), sizes, strict=True)
     ]
     ax.legend(
         handles=handles,

@@ -1,0 +1,126 @@
+"""What a fit found, on stdout: a table of clusters that fits where it is shown, and facts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coterie.data._delimited import listing
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    from coterie.cli._methods import Found
+    from coterie.data.tables import Table
+
+#: In a pipe or a file: columns side by side up to this many, and how wide a table is beyond.
+_MOST_SIDE_BY_SIDE = 20
+_PIPE_WIDTH = 120
+
+
+def report(table: Table, found: Found, centers: Any, outputs: Sequence[Path]) -> None:
+    """Print sizes and centres (in the data's own units), facts, and what was written."""
+    from rich.console import Console
+
+    on_screen = sys.stdout.isatty()
+    console = Console(
+        width=None if on_screen else 100_000, highlight=False, markup=False, emoji=False
+    )
+    console.print(f"rows        {len(table.values):,}")
+    console.print(f"columns     {_counted(table.names)}", soft_wrap=True)
+    if table.skipped:
+        console.print(f"left out    {_counted(table.skipped)}", soft_wrap=True)
+    heads, sizes = _heads(found.labels, len(centers))
+    cells = [[_shown(value) for value in center] for center in centers]
+    cells += [[""] * len(table.names)] * (len(heads) - len(centers))  # noise has no centre
+    for grid in _fitting(console, on_screen, heads, sizes, table.names, cells):
+        console.print(grid)
+    for name, fact in found.facts.items():
+        console.print(f"{name:<11} {fact}", soft_wrap=True)
+    console.print(f"written     {', '.join(map(str, outputs))}", soft_wrap=True)
+
+
+def _counted(names: Sequence[str]) -> str:
+    return listing(names) if len(names) <= 20 else f"{len(names):,}: {listing(names)}"
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.6g}"
+
+
+def _heads(labels: npt.NDArray[Any], n_clusters: int) -> tuple[list[str], list[tuple[str, str]]]:
+    """Name, number of rows and share of every cluster; noise comes last, if there is any."""
+    from sklearn.utils import gen_batches
+
+    # A batch at a time: bincount makes a copy of what it counts.
+    batches = gen_batches(len(labels), 1 << 18)
+    counts = [np.bincount(labels[batch] + 1, minlength=n_clusters + 1) for batch in batches]
+    noise, *sizes = np.sum(counts, axis=0).tolist()
+    heads = [str(cluster) for cluster in range(n_clusters)]
+    if noise:
+        heads.append("noise")
+        sizes.append(noise)
+    return heads, [(f"{size:,}", f"{size / len(labels):.1%}") for size in sizes]
+
+
+def _fitting(
+    console: Console,
+    on_screen: bool,
+    heads: list[str],
+    sizes: list[tuple[str, str]],
+    names: Sequence[str],
+    cells: list[list[str]],
+) -> list[Grid]:
+    """A line a cluster where that fits; else a line a column, in as many tables as it takes."""
+    side_by_side = _grid("cluster", ["rows", "share", *names])
+    for head, size, values in zip(heads, sizes, cells, strict=True):
+        side_by_side.add_row(head, *size, *values)
+    width = console.width if on_screen else _PIPE_WIDTH
+    if on_screen:
+        if console.measure(side_by_side, options=_unbounded(console)).maximum <= width:
+            return [side_by_side]
+    elif len(names) <= _MOST_SIDE_BY_SIDE:
+        return [side_by_side]
+
+    # A column of the table for each cluster, as many as fit beside the names.
+    longest = max(len(name) for name in names)
+    for_names = min(longest, max(10, width // 3)) + 4
+    grids: list[Grid] = []
+    place = 0
+    while place < len(heads):
+        used, start = for_names, place
+        while place < len(heads):
+            own = max(len(text) for text in (heads[place], *sizes[place], *cells[place])) + 3
+            if used + own > width and place > start:
+                break
+            used += own
+            place += 1
+        grid = _grid("cluster", heads[start:place], max_width=for_names - 4)
+        shown = sizes[start:place]
+        grid.add_row("rows", *(n_rows for n_rows, _ in shown))
+        grid.add_row("share", *(share for _, share in shown), end_section=True)
+        for column, name in enumerate(names):
+            grid.add_row(name, *(values[column] for values in cells[start:place]))
+        grids.append(grid)
+    return grids
+
+
+def _grid(first: str, titles: Sequence[str], max_width: int | None = None) -> Grid:
+    from rich import box
+    from rich.table import Table as Grid
+
+    grid = Grid(box=box.SIMPLE_HEAD)
+    grid.add_column(first, overflow="fold", max_width=max_width)
+    for title in titles:
+        grid.add_column(title, justify="right", no_wrap=True)
+    return grid
+
+
+def _unbounded(console: Console) -> Any:
+    return console.options.update(width=100_000)

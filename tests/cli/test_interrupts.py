@@ -1,0 +1,71 @@
+"""Ctrl-C at any moment: exit code 130 and one line, no traceback, nothing left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+FAITHFUL = Path(__file__).parents[2] / "examples" / "data" / "faithful.csv"
+FIT = ["-m", "coterie.cli", "fit", str(FAITHFUL), "-k", "2", "-o", "out"]
+
+
+@pytest.mark.parametrize(
+    "module", ["typer", "numpy", "scipy.sparse", "sklearn.base", "pyarrow.lib"]
+)
+def test_during_imports(module, tmp_path):
+    # Python tells of every module it has imported, so the moment does not depend on the machine.
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", *FIT],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    for line in process.stderr:
+        if line.split("|")[-1].strip() == module:
+            process.send_signal(signal.SIGINT)
+            break
+    rest = process.stderr.read()
+    assert process.stdout.read() == ""
+    assert process.wait(timeout=60) == 130
+    assert [line for line in rest.splitlines() if "import time:" not in line] == [
+        "coterie: interrupted"
+    ]
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.3, 1.0])
+def test_after_a_while(seconds, tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, *FIT],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    if "coterie" not in err:  # done already, or Python itself had not yet begun to run code
+        assert process.returncode in (0, -signal.SIGINT)
+    elif "Traceback" not in err:
+        assert (process.returncode, err) == (130, "coterie: interrupted\n")
+        assert os.listdir(tmp_path) == []
+    else:  # the moment between the start of Python and the first line of the command
+        assert "in main" not in err
+
+
+def test_a_handler_of_the_caller_stays(tmp_path, monkeypatch):
+    from coterie.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert main(FIT[2:]) == 0
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
