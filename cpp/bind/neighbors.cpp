@@ -87,6 +87,8 @@ void list_within_of(Rows<T> rows, std::optional<Rows<T>> queries, double radius,
                     Column<double> lengths, int n_threads) {
     const Asked<T> asked(rows, queries, metric, by_tree);
     require_length(starts, asked.n_queries() + 1, "starts must have an entry a query and one more");
+    require_starts(starts.data(), asked.n_queries(), row_ids.shape(0),
+                   "starts must rise within row_ids");
     require_length(row_ids, starts.data()[asked.n_queries()], "row_ids must end where starts does");
     require_length(lengths, row_ids.shape(0), "lengths must be as long as row_ids");
     without_gil([&] {

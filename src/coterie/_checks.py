@@ -225,7 +225,8 @@ _ADVICE = {
 def _advising(who: str) -> Iterator[None]:
     """Let complaints of scikit-learn also say who asked and what to do."""
     try:
-        yield
+        with np.errstate(over="ignore", invalid="ignore"):  # of a sum that only looks for NaN
+            yield
     except ValueError as error:
         found = str(error).splitlines()[0].rstrip(".")
         for words, advice in _ADVICE.items():

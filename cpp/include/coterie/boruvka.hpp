@@ -63,7 +63,9 @@ public:
             offer_known();
             for_each_leaf([&](std::int32_t leaf) { search(leaf); });
             choose_least();
+            const std::size_t n_before = edges.size();
             merge(roots, edges);
+            if (edges.size() == n_before) join_blindly(roots, edges);
         }
         return edges;
     }
@@ -156,6 +158,7 @@ private:
         Edge edge[KdTree<In>::max_leaf];             // the least outwards, as far as it is known
         std::int32_t nearest[KdTree<In>::max_leaf];  // where it leads
         double reach[KdTree<In>::scratch_size];      // reduced; what is farther is of no use
+        unsigned n_looks = 0;                        // at other leaves
     };
 
     void search(std::int32_t leaf_id) {
@@ -166,6 +169,7 @@ private:
             active |= Bits{nearest_[p] < 0 && bound_[p] <= limit_of(p)} << i;
         }
         if (active == 0) return;
+        Pool::breathe();
         const std::int64_t d = tree_.n_cols();
         Batch batch{leaf_id,
                     leaf,
@@ -212,6 +216,7 @@ private:
     void descend(Batch& batch, Bits active, std::int32_t node_id) {
         const Node& node = tree_.nodes()[node_id];
         if (node.is_leaf()) {
+            if (++batch.n_looks % 64 == 0) Pool::breathe();
             if (node_id != batch.leaf_id) each_bit(active, [&](int i) { look(batch, i, node); });
             return;
         }
@@ -325,6 +330,13 @@ private:
         });
     }
 
+    // Where no distance is a number all components are infinitely far apart.
+    void join_blindly(const std::vector<std::int32_t>& roots, std::vector<Edge>& edges) {
+        for (const std::int32_t root : roots)
+            if (sets_.join(roots[0], root))
+                edges.push_back(Edge::between(infinity, row(roots[0]), row(root)));
+    }
+
     // Where two components chose each other, they chose the same edge.
     void merge(std::vector<std::int32_t>& roots, std::vector<Edge>& edges) {
         std::mutex mutex;
@@ -333,6 +345,7 @@ private:
             std::vector<Edge> chosen;
             for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
                 const std::int32_t p = least_[roots[i]].load(std::memory_order_relaxed);
+                if (p < 0) continue;  // all distances are NaN
                 if (sets_.join(roots[i], component_[nearest_[p]])) chosen.push_back(known_edge(p));
             }
             const std::lock_guard lock(mutex);

@@ -53,6 +53,7 @@ void scan_tiles(const Sum& sum, Matrix<const In> queries, Matrix<const In> rows,
     Tile<In> tile(rows.n_cols);
     std::vector<double> reduced(tile.capacity() + packed_slack);
     for (std::int64_t first = 0; first < rows.n_rows; first += tile.capacity()) {
+        Pool::breathe();
         const Packed<In> packed =
             tile.pack(rows, first, std::min(rows.n_rows, first + tile.capacity()));
         for (std::int64_t q = begin; q < end; ++q) {

@@ -222,7 +222,9 @@ private:
         for_row_chunks(crew, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = begin; i < end; ++i) {
                 const auto x = [&](int t) { return static_cast<double>(rows.at(i, t)); };
-                packed[i] = std::uint64_t{*frame_.key(x)} << 32 | static_cast<std::uint64_t>(i);
+                // All rows have a cell, unless they have changed since the frame was laid.
+                packed[i] =
+                    std::uint64_t{frame_.key(x).value_or(0)} << 32 | static_cast<std::uint64_t>(i);
             }
         });
         const double n_keys = frame_.stride[0] * (frame_.extent[0] + 2 * CellFrame<D>::reach);

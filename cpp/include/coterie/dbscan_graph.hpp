@@ -92,7 +92,8 @@ struct GraphNeighbours {
             if (dist > desk.dist[j]) continue;  // a shorter path came first
             visit(j, dist);
             for (Index e = lengths.starts[j]; e < lengths.starts[j + 1]; ++e)
-                reach(lengths.columns[e], dist + static_cast<double>(lengths.values[e]));
+                if (lengths.values[e] >= 0)  // shorter than nothing would lead round for ever
+                    reach(lengths.columns[e], dist + static_cast<double>(lengths.values[e]));
         }
         for (const std::int64_t j : desk.reached) desk.dist[j] = unreached;
         desk.reached.clear();
@@ -118,7 +119,9 @@ void mark_core(const Neighbours& neighbours, const Density& density, std::uint8_
 }
 
 template <class Neighbours>
-std::int64_t expand_clusters(const Neighbours& neighbours, const Clustering& out) {
+std::int64_t expand_clusters(const Neighbours& neighbours, const Clustering& out,
+                             const Crew& crew) {
+    Patience patience(crew);
     auto desk = neighbours.desk();
     std::int64_t n_clusters = 0;
     std::vector<std::int64_t> open;
@@ -129,6 +132,7 @@ std::int64_t expand_clusters(const Neighbours& neighbours, const Clustering& out
         while (!open.empty()) {
             const std::int64_t i = open.back();
             open.pop_back();
+            patience.ask();
             neighbours.each(i, desk, [&](std::int64_t j, double) {
                 if (out.labels[j] != noise) return;
                 out.labels[j] = n_clusters;
@@ -142,15 +146,18 @@ std::int64_t expand_clusters(const Neighbours& neighbours, const Clustering& out
 
 // Give border rows to the nearest core row that has them as neighbours.
 template <class Neighbours>
-void label_by_nearest(const Neighbours& neighbours, const Clustering& out) {
+void label_by_nearest(const Neighbours& neighbours, const Clustering& out, const Crew& crew) {
+    Patience patience(crew);
     auto desk = neighbours.desk();
     std::vector<NearestCore> nearest(neighbours.n_rows());
     for (std::int64_t i = 0; i < neighbours.n_rows(); ++i)
-        if (out.core[i])
+        if (out.core[i]) {
+            patience.ask();
             neighbours.each(i, desk, [&](std::int64_t j, double dist) {
                 nearest[j].offer(dist, static_cast<std::uint32_t>(i),
                                  static_cast<std::uint32_t>(out.labels[i]));
             });
+        }
     for (std::int64_t i = 0; i < neighbours.n_rows(); ++i)
         if (!out.core[i] && out.labels[i] != noise) out.labels[i] = nearest[i].cluster;
 }
@@ -163,8 +170,8 @@ std::int64_t dbscan_by_expansion(const Neighbours& neighbours, const Density& de
                                  Border border, const Clustering& out, const Crew& crew) {
     detail::mark_core(neighbours, density, out.core, crew);
     std::fill_n(out.labels, neighbours.n_rows(), noise);
-    const std::int64_t n_clusters = detail::expand_clusters(neighbours, out);
-    if (border == Border::nearest) detail::label_by_nearest(neighbours, out);
+    const std::int64_t n_clusters = detail::expand_clusters(neighbours, out, crew);
+    if (border == Border::nearest) detail::label_by_nearest(neighbours, out, crew);
     if (border == Border::noise)
         for (std::int64_t i = 0; i < neighbours.n_rows(); ++i)
             if (!out.core[i]) out.labels[i] = noise;

@@ -22,8 +22,10 @@ struct Edge {
     std::int32_t head = std::numeric_limits<std::int32_t>::max();  // the lower row
     std::int32_t tail = std::numeric_limits<std::int32_t>::max();
 
+    // Lengths have an order: no NaN, no zero below zero.
     static Edge between(double length, std::int32_t a, std::int32_t b) {
-        return {length, std::min(a, b), std::max(a, b)};
+        if (!(length == length)) length = std::numeric_limits<double>::infinity();
+        return {length + 0.0, std::min(a, b), std::max(a, b)};
     }
     friend bool operator<(const Edge& a, const Edge& b) {
         return std::tie(a.length, a.head, a.tail) < std::tie(b.length, b.head, b.tail);
@@ -54,11 +56,16 @@ inline void sort_edges(std::vector<Edge>& edges, const Crew& crew) {
     });
     words = sort_by_bits(std::move(words), n, 32, 32 + key_bits, crew);
     std::vector<Edge> sorted(n);
+    Patience patience(crew);
+    std::int64_t n_compared = 0;
     each([&](std::int64_t i) { sorted[i] = edges[static_cast<std::uint32_t>(words[i])]; });
     for (std::int64_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && words[end] >> 32 == words[begin] >> 32; ++end) {
         }
-        std::sort(sorted.begin() + begin, sorted.begin() + end);
+        std::sort(sorted.begin() + begin, sorted.begin() + end, [&](const Edge& a, const Edge& b) {
+            if (++n_compared % (1 << 20) == 0) patience.ask();
+            return a < b;
+        });
     }
     edges = std::move(sorted);
 }

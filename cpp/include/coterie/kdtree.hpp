@@ -283,9 +283,15 @@ private:
         });
     }
 
-    // Part the points of a node at about the median of its widest column; -1 for a leaf.
+    // Part the points of a node at about the median of its widest column; -1 for a leaf. Both parts
+    // have points whatever the numbers are, NaN too, so the tree has fewer than 2 n nodes.
     std::int32_t split(const Node& node, const In* box) {
         if (node.size() <= leaf_size_) return -1;
+        const std::int32_t at = split_by_value(node, box);
+        return node.begin < at && at < node.end ? at : node.begin + node.size() / 2;
+    }
+
+    std::int32_t split_by_value(const Node& node, const In* box) {
         std::int64_t widest = 0;
         const auto width = [&](std::int64_t t) { return box[4 * t + 2] / 2 - box[4 * t] / 2; };
         for (std::int64_t t = 1; t < n_cols_; ++t)
@@ -302,6 +308,8 @@ private:
         const std::int32_t n = std::min(node.size(), 63);
         for (std::int32_t i = 0; i < n; ++i)
             sample[i] = row(node.begin + static_cast<std::int64_t>(i) * node.size() / n)[column];
+        for (std::int32_t i = 0; i < n; ++i)
+            if (!(sample[i] == sample[i])) sample[i] = 0;  // NaN has no place in an order
         std::nth_element(sample, sample + n / 2, sample + n);
         return sample[n / 2];
     }

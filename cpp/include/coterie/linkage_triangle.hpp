@@ -92,10 +92,27 @@ private:
             clusters_[closest].nearest = nearest_of(closest);
             return;
         }
-        const Group pair = pair_of(closest);
+        const Group pair = has_nearest(closest) ? pair_of(closest) : any_pair();
         record(pair);
         join(pair);
         drop_dead();
+    }
+
+    // Whether the nearest is another cluster: where distances are NaN, or change under our eyes,
+    // there may be none.
+    bool has_nearest(Slot i) const {
+        const Slot j = clusters_[i].nearest.slot;
+        return 0 <= j && j < n_slots() && j != i && clusters_[j].alive;
+    }
+
+    // The first two clusters, infinitely far apart: for when no distance is a number.
+    Group any_pair() const {
+        const auto next = [&](Slot i) {
+            while (!clusters_[i].alive) ++i;
+            return i;
+        };
+        const Slot first = next(0);
+        return {first, next(first + 1), std::numeric_limits<double>::infinity()};
     }
 
     Group pair_of(Slot i) const {
@@ -107,12 +124,13 @@ private:
         std::vector<Group> pairs;
         std::vector<bool> taken(n_slots());
         for (Slot i = 0; i < n_slots(); ++i) {
-            if (!clusters_[i].alive || taken[i]) continue;
+            if (!clusters_[i].alive || taken[i] || !has_nearest(i)) continue;
             const Slot j = clusters_[i].nearest.slot;
             if (taken[j] || clusters_[i].nearest.dist > clusters_[j].nearest.dist) continue;
             taken[i] = taken[j] = true;
             pairs.push_back(pair_of(i));
         }
+        if (pairs.empty()) pairs.push_back(any_pair());
         return pairs;
     }
 
@@ -121,6 +139,7 @@ private:
         Cluster& a = clusters_[pair.first];
         Cluster& b = clusters_[pair.second];
         double height = (Rule::squared ? std::sqrt(pair.apart) : pair.apart) / scale_;
+        if (!(height == height)) height = std::numeric_limits<double>::infinity();
         // Rounding must not put a union below its parts.
         if constexpr (is_reducible<Rule>) height = std::max({height, a.height, b.height});
         merges_.push_back({height, a.row, b.row});

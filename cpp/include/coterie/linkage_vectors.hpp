@@ -47,6 +47,7 @@ public:
 
     void record(Slot a, Slot b, double sq_height, bool monotone) {
         double height = std::sqrt(sq_height) / scale_;
+        if (!(height == height)) height = std::numeric_limits<double>::infinity();
         // Rounding must not put a union below its parts.
         if (monotone) height = std::max({height, clusters[a].height, clusters[b].height});
         merges.push_back({height, clusters[a].row, clusters[b].row});
@@ -286,11 +287,14 @@ template <class In>
 std::vector<Merge> link_vectors(std::string_view method, Matrix<const In> rows, const double* sizes,
                                 const double* shift, double scale, const std::int64_t* first,
                                 const Crew& crew) {
+    // Shifted and scaled rows lie within about one of zero, unless they have changed since: what is
+    // far out would be taken for the places of the dead.
+    const auto within_reach = [](double value) { return std::fabs(value) <= 0x1p20 ? value : 0; };
     std::vector<double> values(rows.n_rows * rows.n_cols), inverse(rows.n_rows, 0.5);
     for (std::int64_t i = 0; i < rows.n_rows; ++i)
         for (std::int64_t t = 0; t < rows.n_cols; ++t)
-            values[i * rows.n_cols + t] =
-                rounded(static_cast<double>(rows.at(i, t)) * scale) - rounded(shift[t] * scale);
+            values[i * rows.n_cols + t] = within_reach(
+                rounded(static_cast<double>(rows.at(i, t)) * scale) - rounded(shift[t] * scale));
     if (method == "ward")
         for (std::int64_t i = 0; i < rows.n_rows; ++i) inverse[i] = sizes ? 1 / sizes[i] : 1;
     ClusterCenters centers(std::move(values), std::move(inverse), rows.n_cols);

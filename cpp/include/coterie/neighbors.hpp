@@ -99,9 +99,11 @@ namespace detail {
 template <class Sum, class In, class Seen>
 void search_tree(const Sum& sum, const KdTree<In>& tree, const double* query, Seen& seen) {
     double reduced[KdTree<In>::scratch_size];
+    unsigned n_leaves = 0;
     tree.for_each_leaf(
         sum, query, [&] { return seen.limit(); },
         [&](const typename KdTree<In>::Node& leaf) {
+            if (++n_leaves % 256 == 0) Pool::breathe();
             reduced_to(sum, query, tree.points(leaf), tree.n_cols(), reduced);
             for (std::int32_t i = 0; i < leaf.size(); ++i)
                 if (reduced[i] <= seen.limit()) seen.take(reduced[i], tree.order()[leaf.begin + i]);
@@ -119,6 +121,7 @@ void search_own(const Sum& sum, const KdTree<In>& tree, const Seen& fresh, const
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
             const auto& leaf = tree.nodes()[tree.leaves()[i]];
             for (std::int32_t position = leaf.begin; position < leaf.end; ++position) {
+                if (position % 8 == 0) Pool::breathe();
                 tree.read_point(leaf, position, query.data());
                 seen.start(tree.order()[position]);
                 search_tree(sum, tree, query.data(), seen);
@@ -135,6 +138,7 @@ void search_others(const Sum& sum, const KdTree<In>& tree, Matrix<const In> quer
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         Seen seen = fresh;
         for (std::int64_t q = chunks.begin(chunk); q < chunks.end(chunk); ++q) {
+            if (q % 8 == 0) Pool::breathe();
             seen.start(q);
             search_tree(sum, tree, read_rows(queries, q, q + 1).data(), seen);
             emit(q, seen);
@@ -199,7 +203,9 @@ void knn(const Search<In>& search, std::int64_t k, double* lengths, std::int64_t
         [&](std::int64_t q, KNearest& seen) {
             for (std::int64_t i = 0; i < k; ++i) {
                 lengths[q * k + i] = search.metric.length_of(seen.all()[i].reduced);
-                row_ids[q * k + i] = seen.all()[i].row;
+                // Where distances are NaN too few rows are found.
+                row_ids[q * k + i] =
+                    std::min<std::int64_t>(seen.all()[i].row, search.rows.n_rows - 1);
             }
         },
         crew);
@@ -232,7 +238,9 @@ void count_within(const Search<In>& search, double radius, const double* weights
         [&](std::int64_t q, CountWithin& seen) { counts[q] = seen.all(); }, crew);
 }
 
-// The rows within the radius of query q, in order, from starts[q] on.
+// The rows within the radius of query q, in order, from starts[q] to starts[q + 1]. There are as
+// many as were counted unless the rows have changed since: then some are left out, or row 0 stands
+// in, infinitely far away.
 template <class In>
 void list_within(const Search<In>& search, double radius, const std::int64_t* starts,
                  std::int64_t* row_ids, double* lengths, const Crew& crew) {
@@ -240,10 +248,14 @@ void list_within(const Search<In>& search, double radius, const std::int64_t* st
         Within(search.metric.reduced_of(radius)),
         [&](std::int64_t q, Within& seen) {
             std::int64_t at = starts[q];
+            const std::int64_t end = starts[q + 1];
             for (const auto& neighbor : seen.all()) {
+                if (at == end) return;
                 row_ids[at] = neighbor.row;
                 lengths[at++] = search.metric.length_of(neighbor.reduced);
             }
+            std::fill(row_ids + at, row_ids + end, 0);
+            std::fill(lengths + at, lengths + end, std::numeric_limits<double>::infinity());
         },
         crew);
 }

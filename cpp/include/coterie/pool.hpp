@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <pthread.h>
@@ -42,6 +43,18 @@ public:
         return *slot();
     }
 
+    // To be called now and then within a long chunk: answers Ctrl-C on the calling thread, and lets
+    // helpers end where the work has been abandoned. Outside of a job it does nothing.
+    static void breathe() {
+        const Turn& turn = current_turn();
+        if (!turn.job) return;
+        if (turn.poll && *turn.poll && clock::now() >= *turn.next_poll) {
+            if ((*turn.poll)()) throw Interrupted{};
+            *turn.next_poll = clock::now() + poll_interval;
+        }
+        if (turn.job->next.load(std::memory_order_relaxed) >= abandoned) throw Interrupted{};
+    }
+
     // Call body(chunk, worker) for every chunk in [0, n_chunks), worker in [0, n_threads).
     // Chunks are taken in order; which worker takes one must not matter to the result.
     template <class Body>
@@ -59,6 +72,7 @@ public:
             wake_.notify_all();
         }
         auto next_poll = clock::now() + poll_interval;
+        const Turn outer = std::exchange(current_turn(), Turn{&job, &poll, &next_poll});
         try {
             while (job.take(0)) {
                 if (poll && clock::now() >= next_poll) {
@@ -72,6 +86,7 @@ public:
         } catch (...) {
             job.fail(std::current_exception());
         }
+        current_turn() = outer;
         if (helpers > 0) {
             std::unique_lock lock(mutex_);
             std::erase(jobs_, &job);
@@ -92,6 +107,7 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     static constexpr std::chrono::milliseconds poll_interval{50};
+    static constexpr std::int64_t abandoned = std::int64_t{1} << 60;  // no chunk has this number
 
     struct Job {
         std::function<void(std::int64_t, int)> run;
@@ -109,12 +125,26 @@ private:
             run(chunk, worker);
             return true;
         }
+        // The first failure counts; those of helpers that were sent home come after it.
         void fail(std::exception_ptr e) {
-            next.store(n_chunks, std::memory_order_relaxed);
-            std::lock_guard lock(error_mutex);
-            if (!error) error = e;
+            {
+                std::lock_guard lock(error_mutex);
+                if (!error) error = e;
+            }
+            next.store(abandoned, std::memory_order_relaxed);
         }
     };
+
+    // What a thread is busy with; helpers have no poll.
+    struct Turn {
+        Job* job = nullptr;
+        const Poll* poll = nullptr;
+        std::chrono::steady_clock::time_point* next_poll = nullptr;
+    };
+    static Turn& current_turn() {
+        static thread_local Turn turn;
+        return turn;
+    }
 
     static Pool*& slot() {
         static Pool* pool = nullptr;
@@ -156,12 +186,14 @@ private:
             ++job->active;
             const int worker = ++job->joined;
             lock.unlock();
+            current_turn() = Turn{job};
             try {
                 while (job->take(worker)) {
                 }
             } catch (...) {
                 job->fail(std::current_exception());
             }
+            current_turn() = {};
             lock.lock();
             if (--job->active == 0) done_.notify_all();
         }

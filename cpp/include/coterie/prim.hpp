@@ -26,6 +26,7 @@ public:
           metric_(metric),
           cores_(cores),
           crew_(crew),
+          n_rows_(rows.n_rows),
           n_cols_(rows.n_cols),
           tiles_((rows.n_rows + tile - 1) / tile * tile * n_cols_ + packed_slack),
           outside_(rows.n_rows),
@@ -41,12 +42,16 @@ public:
         edges.reserve(outside_.size());
         std::vector<double> point(n_cols_);
         std::int64_t slot = 0;
+        Patience patience(crew_);
         while (true) {
             const std::int32_t taken = take(slot, point.data());
             if (outside_.empty()) return edges;
             slot = compare_with(taken, point.data());
-            edges.push_back(least_[slot]);
-            if (edges.size() % 256 == 0 && crew_.poll && crew_.poll()) throw Interrupted{};
+            // Where all distances are NaN nothing was offered.
+            edges.push_back(least_[slot].tail < n_rows_
+                                ? least_[slot]
+                                : Edge::between(least_[slot].length, taken, outside_[slot]));
+            patience.ask();
         }
     }
 
@@ -80,6 +85,7 @@ private:
         crew_.run(static_cast<std::int64_t>(best.size()), [&](std::int64_t chunk, int) {
             const std::int64_t end = std::min(n_outside, (chunk + 1) * size);
             best[chunk] = chunk * size;
+            Pool::breathe();
             for (std::int64_t first = chunk * size; first < end; first += tile)
                 compare_tile(taken, point, first, std::min(end, first + tile), best[chunk]);
         });
@@ -111,7 +117,7 @@ private:
     const Metric& metric_;
     const double* cores_;
     const Crew& crew_;
-    std::int64_t n_cols_;
+    std::int64_t n_rows_, n_cols_;
     AlignedVector<In> tiles_;            // rows outside, by slot
     std::vector<std::int32_t> outside_;  // row in each slot
     std::vector<Edge> least_;            // from each slot's row to the tree

@@ -65,7 +65,7 @@ void nearest_reachable(const Search<In>& search, const Reach& reach, std::int64_
     search.run(
         NearestReachable(reach),
         [&](std::int64_t q, const NearestReachable& seen) {
-            row_ids[q] = seen.row();
+            row_ids[q] = std::min<std::int64_t>(seen.row(), search.rows.n_rows - 1);
             lengths[q] = seen.length();
         },
         crew);

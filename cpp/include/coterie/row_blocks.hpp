@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "coterie/matrix.hpp"
@@ -115,11 +116,15 @@ private:
         std::uint32_t* first = order_.data() + begin(node.begin);
         std::uint32_t* last = order_.data() + end(node.end - 1);
         const std::int64_t col = widest_column(rows, first, last);
-        std::nth_element(first, order_.data() + begin(middle(node)), last,
-                         [&](std::uint32_t a, std::uint32_t b) {
-                             const In x = rows.at(a, col), y = rows.at(b, col);
-                             return x < y || (x == y && a < b);
-                         });
+        // Read once: an order that changes while it is looked at, or has NaN, is none.
+        std::vector<std::pair<In, std::uint32_t>> keys(last - first);
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const In x = rows.at(first[i], col);
+            keys[i] = {x == x ? x : In(0), first[i]};
+        }
+        std::nth_element(keys.begin(), keys.begin() + (begin(middle(node)) - begin(node.begin)),
+                         keys.end());
+        for (std::size_t i = 0; i < keys.size(); ++i) first[i] = keys[i].second;
     }
 
     std::int64_t widest_column(Matrix<const In> rows, const std::uint32_t* first,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_memory
+from coterie._checks import check_memory, whole
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
 from coterie.distance import Metric, RowFunction, as_metric, prepare_both
@@ -70,7 +70,7 @@ def knn(
         `dists` (float64) and `ids` (int64), each of shape (n_queries, n_neighbors).
     """
     ask = _Question.of("knn", X, queries, metric, method, n_threads, metric_params)
-    ask.check_k("n_neighbors", n_neighbors)
+    n_neighbors = ask.check_k("n_neighbors", n_neighbors)
     check_memory(
         "knn",
         16 * ask.n_queries * n_neighbors,
@@ -110,7 +110,7 @@ def kth_distances(
     kth, mean : float64 arrays of shape (n_queries,)
     """
     ask = _Question.of("kth_distances", X, queries, metric, method, n_threads, metric_params)
-    ask.check_k("k", k)
+    k = ask.check_k("k", k)
     kth, mean = np.empty(ask.n_queries), np.empty(ask.n_queries)
     if ask.metric.native is not None:
         kernels.kth_lengths(
@@ -183,6 +183,12 @@ def within(
     else:
         for q, lengths in enumerate(ask.each_lengths()):
             ids = np.flatnonzero(lengths <= radius)
+            counted = indptr[q + 1] - indptr[q]
+            if ids.size != counted:
+                raise ValueError(
+                    f"within: metric={ask.metric.name!r} gave query {q} {counted} neighbours, then "
+                    f"{ids.size}; pass a function that always gives the same distance."
+                )
             found.ids[indptr[q] : indptr[q + 1]] = ids
             found.dists[indptr[q] : indptr[q + 1]] = lengths[ids]
     return found
@@ -220,14 +226,15 @@ class _Question:
     def n_queries(self) -> int:
         return int((self.rows if self.queries is None else self.queries).shape[0])
 
-    def check_k(self, name: str, k: Any) -> None:
-        """Refuse more neighbours than rows."""
+    def check_k(self, name: str, k: Any) -> int:
+        """A number of neighbours; more than there are rows are refused."""
         n_rows = self.rows.shape[0]
-        if isinstance(k, bool) or not hasattr(k, "__index__") or not 1 <= int(k) <= n_rows:
+        if not whole(1).allows(k) or int(k) > n_rows:
             raise ValueError(
                 f"{self.who}: {name}={k!r} and X has {n_rows} rows; use a whole number from 1 to "
                 "the number of rows."
             )
+        return int(k)
 
     def each_lengths(self) -> Any:
         """Distances query by query, for Python functions."""

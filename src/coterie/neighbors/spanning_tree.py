@@ -77,7 +77,18 @@ def spanning_tree(
         rows, found.native, by_tree, cores, tree.heads, tree.tails, tree.lengths,
         resolve_n_threads(n_threads, who),
     )  # fmt: skip
+    if found.name != "gower" and (cores is None or np.isfinite(cores).all()):
+        _check_lengths(who, found.name, tree.lengths)
     return tree
+
+
+def _check_lengths(who: str, metric: str, lengths: Floats) -> None:
+    """Refuse lengths beyond what a float64 holds; sorted, so that the last one tells."""
+    if lengths.size and not np.isfinite(lengths[-1]):
+        raise ValueError(
+            f"{who}: the {metric} distances between some rows of X overflow float64; scale X "
+            "down, for example X / np.abs(X).max()."
+        )
 
 
 def _check_cores(core_distances: Any, n_rows: int) -> Floats | None:
