@@ -77,8 +77,14 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(
     require(lower.shape(0) >= 1 && static_cast<std::int64_t>(lower.shape(1)) == n,
             "lower must have a row for each group and an entry for each row");
     require_length(radius, k, "radius must have one entry a centre");
-    if (drifts) require_length(*drifts, k, "drifts must have one entry a centre");
-    if (order) require_length(*order, k, "order must name every centre");
+    if (drifts) {
+        require_length(*drifts, k, "drifts must have one entry a centre");
+        require_indexes(labels.data(), n, k, "labels must lie within the centers");
+    }
+    if (order) {
+        require_length(*order, k, "order must name every centre");
+        require_indexes(order->data(), k, k, "order must name every centre");
+    }
     const SumsOut out = as_sums(step_inverse, origin, weight_step_inverse, sums, weight_sums, k, d);
     const BoundedCounts counts = without_gil([&] {
         const Crew crew = crew_of(n_threads);
@@ -109,6 +115,8 @@ double sum_sq_dists_of(Rows<T> rows, Weights weights, Table<const double> center
     const Weighted<T> data = as_weighted(rows, weights);
     check_centers(rows, centers);
     require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    require_indexes(labels.data(), data.rows.n_rows, centers.shape(0),
+                    "labels must lie within the centers");
     if (sq_dists) require_length(*sq_dists, data.rows.n_rows, "sq_dists must have one entry a row");
     return without_gil([&] {
         return sum_sq_dists(data, centers.data(), labels.data(), scale,

@@ -1,14 +1,20 @@
-// Between Python's arrays and the kernels' views: shapes are checked here and nowhere below.
+// Between Python's arrays and the kernels' views: shapes and indexes are checked here and
+// nowhere below.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
-#include <chrono>
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "coterie/frame.hpp"
 #include "coterie/lloyd.hpp"
@@ -43,6 +49,22 @@ void require_length(const Array& array, std::int64_t length, const char* what) {
     require(static_cast<std::int64_t>(array.shape(0)) == length, what);
 }
 
+// Values that are used as indexes: each at least 0 and less than `end`.
+template <class Index>
+void require_indexes(const Index* values, std::int64_t count, std::int64_t end, const char* what) {
+    bool inside = true;
+    for (std::int64_t i = 0; i < count; ++i) inside &= 0 <= values[i] && values[i] < end;
+    require(inside, what);
+}
+
+// Where runs of something begin, and the end of the last: never falling, within 0 to `end`.
+template <class Index>
+void require_starts(const Index* starts, std::int64_t n_runs, std::int64_t end, const char* what) {
+    bool rising = starts[0] >= 0 && starts[n_runs] <= end;
+    for (std::int64_t i = 0; i < n_runs; ++i) rising &= starts[i] <= starts[i + 1];
+    require(rising, what);
+}
+
 template <class T>
 Frame<T> as_frame(double scale, const Column<const T>& shift, std::int64_t n_cols) {
     require_length(shift, n_cols, "shift must have one entry a column");
@@ -75,24 +97,55 @@ inline SumsOut as_sums(const Column<const double>& step_inverse, const Column<co
     return {grid, values.data(), weights.data()};
 }
 
+// A thread that asks for the GIL while the interpreter shuts down is ended by Python, which would
+// unwind it through our frames and abort the process. Such a thread waits for the end instead.
+template <class Ask>
+auto or_wait_for_the_end(const Ask& ask) {
+#if defined(__GLIBCXX__)
+    try {
+        return ask();
+    } catch (const abi::__forced_unwind&) {
+        while (true) ::pause();
+    }
+#else
+    return ask();
+#endif
+}
+
 // Answers Ctrl-C: asks Python for pending signals, on the calling thread only, with the GIL taken
 // for that moment. A signal's exception stays set and is what the caller sees.
 inline Crew crew_of(int n_threads) {
     return {n_threads < 1 ? 1 : n_threads, [] {
-                nb::gil_scoped_acquire gil;
-                return PyErr_CheckSignals() != 0;
+                const auto gil = or_wait_for_the_end([] { return PyGILState_Ensure(); });
+                const bool stop = PyErr_CheckSignals() != 0;
+                PyGILState_Release(gil);
+                return stop;
             }};
 }
 
 // Run a kernel without the GIL; a signal handler's exception becomes the call's.
 template <class Kernel>
 auto without_gil(const Kernel& kernel) {
+    using Result = std::invoke_result_t<const Kernel&>;
+    using Kept = std::conditional_t<std::is_void_v<Result>, char, Result>;
+    std::optional<Kept> result;
+    std::exception_ptr failure;
+    PyThreadState* const python = PyEval_SaveThread();
     try {
-        nb::gil_scoped_release release;
-        return kernel();
+        if constexpr (std::is_void_v<Result>)
+            kernel();
+        else
+            result.emplace(kernel());
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    or_wait_for_the_end([&] { PyEval_RestoreThread(python); });
+    try {
+        if (failure) std::rethrow_exception(failure);
     } catch (const Interrupted&) {
         throw nb::python_error();
     }
+    if constexpr (!std::is_void_v<Result>) return std::move(*result);
 }
 
 }  // namespace coterie::bind

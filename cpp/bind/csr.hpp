@@ -14,7 +14,9 @@ Csr<T, Index> as_csr(const Column<const T>& values, const Column<const Index>& c
     const auto n_rows = static_cast<std::int64_t>(starts.shape(0)) - 1;
     const auto n_values = static_cast<std::int64_t>(values.shape(0));
     require_length(columns, n_values, "columns must have one entry a value");
-    require(starts(0) >= 0 && starts(n_rows) <= n_values, "starts must lie within the values");
+    require_starts(starts.data(), n_rows, n_values, "starts must rise within the values");
+    require_indexes(columns.data() + starts(0), starts(n_rows) - starts(0), n_cols,
+                    "columns must lie within the columns");
     return {values.data(), columns.data(), starts.data(), n_rows, n_cols};
 }
 

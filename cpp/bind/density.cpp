@@ -5,7 +5,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include "convert.hpp"
+#include "csr.hpp"
 
 namespace coterie::bind {
 namespace {
@@ -99,12 +99,7 @@ std::int64_t dbscan_dense(Rows<T> dists, Weights weights, double eps, double min
 template <class T, class Index>
 Csr<T, Index> as_square_csr(const Column<const T>& values, const Column<const Index>& columns,
                             const Column<const Index>& starts) {
-    require(starts.shape(0) > 0, "starts must have one entry a row and one at the end");
-    const auto n = static_cast<std::int64_t>(starts.shape(0)) - 1;
-    const auto n_values = static_cast<std::int64_t>(values.shape(0));
-    require_length(columns, n_values, "columns must have one entry a value");
-    require(starts(0) >= 0 && starts(n) <= n_values, "starts must lie within the values");
-    return {values.data(), columns.data(), starts.data(), n, n};
+    return as_csr(values, columns, starts, static_cast<std::int64_t>(starts.shape(0)) - 1);
 }
 
 template <class T, class Index>

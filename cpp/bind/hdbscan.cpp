@@ -42,6 +42,25 @@ void point_away_from_first_of(Column<std::int32_t> heads, Column<std::int32_t> t
     without_gil([&] { point_away_from_first(from, to); });
 }
 
+// Every merge joins two clusters that were there before it and in no other merge, and counts their
+// rows.
+void require_merges(std::span<const std::int32_t> left, std::span<const std::int32_t> right,
+                    std::span<const std::int32_t> sizes) {
+    const auto n_rows = static_cast<std::int64_t>(left.size()) + 1;
+    const auto size_of = [&](std::int64_t c) { return c < n_rows ? 1 : sizes[c - n_rows]; };
+    std::vector<bool> joined(2 * n_rows - 1);
+    for (std::int64_t i = 0; i < n_rows - 1; ++i) {
+        for (const std::int64_t c : {left[i], right[i]}) {
+            require(0 <= c && c < n_rows + i && !joined[c],
+                    "left and right must name each cluster once, after it was made");
+            joined[c] = true;
+        }
+        require(std::int64_t{sizes[i]} ==
+                    std::int64_t{size_of(left[i])} + std::int64_t{size_of(right[i])},
+                "sizes must count the rows of the clusters");
+    }
+}
+
 std::int32_t condense_of(Column<const std::int32_t> left, Column<const std::int32_t> right,
                          Column<const double> heights, Column<const std::int32_t> sizes,
                          std::int32_t min_cluster_size, Column<std::int32_t> row_cluster,
@@ -55,6 +74,7 @@ std::int32_t condense_of(Column<const std::int32_t> left, Column<const std::int3
         require(length == left.shape(0), "there must be an entry a merge");
     for (const std::size_t length : {row_cluster.shape(0), row_lambda.shape(0)})
         require(length == left.shape(0) + 1, "there must be an entry a row");
+    require_merges(as_span(left), as_span(right), as_span(sizes));
     const std::int64_t most = std::max<std::int64_t>(1, 2 * (n_rows / min_cluster_size) - 1);
     for (const std::size_t length : {parent.shape(0), size.shape(0), birth.shape(0), death.shape(0),
                                      peak.shape(0), stability.shape(0)})

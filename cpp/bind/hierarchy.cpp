@@ -51,7 +51,14 @@ void link_vectors_of(std::string method, Rows<T> rows, Weights sizes, Column<con
     require_table(table, rows.shape(0));
     if (sizes) require_length(*sizes, rows.shape(0), "sizes must have one entry a row");
     require_length(shift, rows.shape(1), "shift must have one entry a column");
-    if (first) require_length(*first, rows.shape(0), "first must have one entry a row");
+    if (first) {
+        require_length(*first, rows.shape(0), "first must have one entry a row");
+        require_indexes(first->data(), rows.shape(0), rows.shape(0), "first must be a row");
+        for (std::size_t i = 0; i < rows.shape(0); ++i)
+            require(first->data()[i] != static_cast<std::int64_t>(i), "first must be another row");
+    }
+    require(method == "ward" || method == "centroid" || method == "median",
+            "method must be ward, centroid or median");
     without_gil([&] {
         const Crew crew = crew_of(n_threads);
         write_merge_table(link_vectors(method, as_matrix(rows), sizes ? sizes->data() : nullptr,

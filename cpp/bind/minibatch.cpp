@@ -1,7 +1,7 @@
 // Bindings of mini-batch k-means: runs of steps over dense and sparse rows.
 #include <nanobind/stl/pair.h>
 
-#include "convert.hpp"
+#include "csr.hpp"
 
 #include "coterie/minibatch.hpp"
 
@@ -27,10 +27,7 @@ struct Steps {
         require_length(inertias, row_ids.shape(0), "inertias must have one entry a step");
         require_length(sq_moves, row_ids.shape(0), "sq_moves must have one entry a step");
         if (weights) require_length(*weights, n_rows, "weights must have one entry a row");
-        const std::int64_t* ids = row_ids.data();
-        const bool inside = std::all_of(ids, ids + row_ids.size(),
-                                        [&](std::int64_t id) { return 0 <= id && id < n_rows; });
-        require(inside, "row_ids must lie within the rows");
+        require_indexes(row_ids.data(), row_ids.size(), n_rows, "row_ids must lie within the rows");
     }
 
     // (steps taken, rows since the weights of the centres were last looked at)
@@ -74,16 +71,10 @@ auto minibatch_csr(Column<const T> values, Column<const Index> columns, Column<c
                    Table<double> centers, Column<double> counts, double forget, double low_ratio,
                    std::int64_t check_rows, std::int64_t rows_since_check, Column<double> inertias,
                    Column<double> sq_moves, int n_threads) {
-    require(starts.shape(0) > 0, "starts must have one entry a row and one at the end");
-    require(columns.shape(0) == values.shape(0), "columns must have one entry a value");
-    const auto n_rows = static_cast<std::int64_t>(starts.shape(0)) - 1;
-    require(starts(0) >= 0 && static_cast<std::size_t>(starts(n_rows)) <= values.shape(0),
-            "starts must lie within the values");
-    const Csr<T, Index> x{values.data(), columns.data(), starts.data(), n_rows,
-                          static_cast<std::int64_t>(centers.shape(1))};
+    const Csr<T, Index> x = as_csr(values, columns, starts, centers.shape(1));
     Steps steps{weights,    row_ids,          centers,  counts,   forget,   low_ratio,
                 check_rows, rows_since_check, inertias, sq_moves, n_threads};
-    steps.check(n_rows, x.n_cols);
+    steps.check(x.n_rows, x.n_cols);
     return without_gil([&] {
         SparseBatches<T, Index> batches(x, scale);
         return steps.run(batches);

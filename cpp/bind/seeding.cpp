@@ -33,6 +33,8 @@ void add_seeds_to(Rows<T> rows, Weights weights, double scale, Table<const doubl
     const Seeds all = as_seeds(seeds, data.rows.n_cols);
     require(0 <= n_old && n_old <= all.count, "n_old must be at most the number of seeds");
     const Cover cover = as_cover(closest, nearest, totals, data.rows.n_rows, data.rows.n_cols);
+    require_indexes(nearest.data(), data.rows.n_rows, std::max<std::int64_t>(1, n_old),
+                    "nearest must be an old seed");
     without_gil([&] { add_seeds(data, scale, all, n_old, cover, crew_of(n_threads)); });
 }
 
@@ -81,6 +83,7 @@ void measure_gains_of(Rows<T> rows, Weights weights, double scale,
     require_length(closest, data.rows.n_rows, "closest must have one entry a row");
     require_length(nearest, data.rows.n_rows, "nearest must have one entry a row");
     require_length(hints, data.rows.n_rows, "hints must have one entry a row");
+    require_indexes(nearest.data(), data.rows.n_rows, old.count, "nearest must be a seed");
     require_length(gains, tried.count, "gains must have one entry a candidate");
     const auto sketch = as_sketch(sketch_parts, data.rows.n_rows, data.rows.n_cols);
     without_gil([&] {
@@ -98,6 +101,7 @@ void add_measured_seed_to(Rows<T> rows, Weights weights, double scale, Table<con
     const Seeds all = as_seeds(seeds, data.rows.n_cols);
     require_length(hints, data.rows.n_rows, "hints must have one entry a row");
     const Cover cover = as_cover(closest, nearest, totals, data.rows.n_rows, data.rows.n_cols);
+    require_indexes(nearest.data(), data.rows.n_rows, all.count, "nearest must be a seed");
     without_gil([&] {
         add_measured_seed(data, scale, all, candidate, hints.data(), cover, crew_of(n_threads));
     });

@@ -66,6 +66,8 @@ double sum_sq_dists_csr(Column<const T> values, Column<const Index> columns,
     const auto data = as_weighted(as_csr(values, columns, starts, centers.shape(1)), weights);
     require_centers(centers);
     require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    require_indexes(labels.data(), data.rows.n_rows, centers.shape(0),
+                    "labels must lie within the centers");
     if (sq_dists) require_length(*sq_dists, data.rows.n_rows, "sq_dists must have one entry a row");
     return without_gil([&] {
         return sum_sq_dists(data, centers.data(), labels.data(), scale,

@@ -1,0 +1,122 @@
+"""Bindings refuse indexes that lead out of bounds, by name, before a kernel follows them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from apart import outcomes
+from coterie._kernels import kernels
+
+SETUP = """
+import numpy as np
+from coterie._kernels import kernels
+X = np.random.default_rng(0).normal(size=(200, 3))
+EUCLIDEAN = ("euclidean", 2.0, None, None)
+centers = X[:4].copy()
+frame = dict(scale=1.0, shift=np.zeros(3))
+
+def wild(rng, n, dtype, end):
+    # Mostly sound, with a few values from anywhere.
+    values = rng.integers(0, end, n).astype(dtype)
+    info = np.iinfo(dtype)
+    for _ in range(rng.integers(0, 3)):
+        values[rng.integers(n)] = rng.choice([-1, end, end + 1, info.max, info.min, 10**6])
+    return values
+
+def csr(rng):
+    M = wild(rng, 30, np.int32, 5)
+    starts = np.sort(rng.integers(0, 30, 6)).astype(np.int32)
+    if rng.random() < 0.5:
+        starts[rng.integers(6)] = rng.choice([-9, 10**6, 2**31 - 1])
+    return dict(values=rng.random(30), columns=M, starts=starts)
+
+def labels_out(n=5):
+    return dict(labels=np.empty(n, np.int64), core=np.empty(n, np.uint8))
+
+def dbscan(name, rng):
+    getattr(kernels, name)(**csr(rng), weights=None, eps=0.5, min_weight=2.0, border="nearest",
+                           **labels_out(), n_threads=1)
+
+def sq_dists(rng):
+    kernels.sum_sq_dists(X, None, centers, 1.0, wild(rng, 200, np.int32, 4), None, 1)
+
+def sq_dists_csr(rng):
+    kernels.sum_sq_dists_csr(**csr(rng), weights=None, centers=rng.random((4, 5)), scale=1.0,
+                             labels=wild(rng, 5, np.int32, 4), sq_dists=None, n_threads=1)
+
+def stats_csr(rng):
+    kernels.column_stats_csr(**csr(rng), n_cols=5, out=np.empty((4, 5)), n_threads=1)
+
+def list_within(rng):
+    starts = np.sort(rng.integers(0, 1000, 201)).astype(np.int64)
+    starts[rng.integers(201)] = rng.choice([-5, 10**9, 0])
+    n = int(min(max(starts[-1], 0), 2000))
+    kernels.list_within(X, None, 0.5, EUCLIDEAN, bool(rng.integers(2)), starts,
+                        np.empty(n, np.int64), np.empty(n), 1)
+
+def ward(rng):
+    kernels.link_vectors("ward", X, None, np.zeros(3), 0.25, wild(rng, 200, np.int64, 200),
+                         np.empty((199, 4)), 1)
+
+def merges(rng):
+    left, right, sizes = (np.empty(199, np.int32) for _ in range(3))
+    kernels.merge_tree(wild(rng, 199, np.int32, 200), wild(rng, 199, np.int32, 200), left, right,
+                       sizes)
+    kernels.condense(left, right, np.sort(rng.random(199)), sizes, 2, np.empty(200, np.int32),
+                     np.empty(200), *(np.empty(199, t) for t in "iidddd"))
+
+def condense(rng):
+    left, right = wild(rng, 199, np.int32, 399), wild(rng, 199, np.int32, 399)
+    kernels.condense(left, right, np.sort(rng.random(199)), wild(rng, 199, np.int32, 200), 2,
+                     np.empty(200, np.int32), np.empty(200), *(np.empty(199, t) for t in "iidddd"))
+
+def root(rng):
+    kernels.point_away_from_first(wild(rng, 199, np.int32, 200), wild(rng, 199, np.int32, 200))
+
+def select(rng):
+    n = 50
+    kernels.select_clusters(wild(rng, n, np.int32, n), wild(rng, n, np.int32, n), rng.random(n),
+                            rng.random(n), False, 100, 0.5, False, np.empty(n, np.int32))
+
+def seeds(rng):
+    closest = np.full(200, np.inf)
+    kernels.add_seeds(X, None, 1.0, centers, int(rng.integers(-1, 6)), closest,
+                      wild(rng, 200, np.int32, 4), np.empty(1), 1)
+
+def fuzz(work, n=400):
+    for seed in range(n):
+        try:
+            work(np.random.default_rng(seed))
+        except ValueError as error:
+            assert str(error), "an error says something"
+"""
+WORK = ["sq_dists", "sq_dists_csr", "stats_csr", "list_within", "ward", "merges", "condense"]
+WORK += ["root", "select", "seeds"]
+
+
+def test_wild_indexes_are_refused() -> None:
+    cases = {work: f"fuzz({work})" for work in WORK}
+    for name in ("dbscan_sparse", "dbscan_graph"):
+        cases[name] = f"fuzz(lambda rng: dbscan({name!r}, rng))"
+    for case, said in outcomes(cases, SETUP, seconds=60).items():
+        assert said == "done", (case, said)
+
+
+def test_errors_name_the_argument() -> None:
+    X = np.zeros((3, 2))
+    with pytest.raises(ValueError, match="labels must lie within the centers"):
+        kernels.sum_sq_dists(X, None, X[:2], 1.0, np.array([0, 1, 2], np.int32), None, 1)
+    with pytest.raises(ValueError, match="first must be another row"):
+        kernels.link_vectors(
+            "ward", X, None, np.zeros(2), 1.0, np.array([1, 1, 0]), np.empty((2, 4)), 1
+        )
+
+
+def test_graphs_with_negative_lengths_end() -> None:
+    code = """
+labels = labels_out(2)
+kernels.dbscan_graph(np.array([-1.0, -1.0]), np.array([1, 0], np.int32),
+                     np.array([0, 1, 2], np.int32), None, 0.5, 1.0, "first", **labels, n_threads=1)
+"""
+    assert outcomes({"graph": code}, SETUP) == {"graph": "done"}
