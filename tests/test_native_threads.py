@@ -235,6 +235,37 @@ X = rng.normal(size=(300_000, 16)).astype(np.float32)
 def work():
     coterie.linkage(X, "ward")
 """,
+    "a spanning tree of costly distances": """
+X = rng.normal(size=(60_000, 24))
+def work():
+    coterie.spanning_tree(X, metric="minkowski", p=3)
+""",
+    "neighbours at costly distances": """
+X = rng.normal(size=(60_000, 24))
+def work():
+    coterie.neighbors.knn(X, 5, metric="minkowski", p=3)
+""",
+    "eps from the rows": """
+X = rng.normal(size=(300_000, 12))
+def work():
+    coterie.DBSCAN("auto").fit(X)
+""",
+    "a hierarchy of density": """
+X = rng.normal(size=(300_000, 12))
+def work():
+    coterie.HDBSCAN().fit(X)
+""",
+    "single linkage": """
+X = rng.normal(size=(200_000, 12))
+def work():
+    coterie.linkage(X, "single")
+""",
+    "a table of distances": """
+X = rng.random((9_000, 9_000), dtype=np.float32)
+def work():
+    while True:
+        coterie.DBSCAN(0.5, min_samples=5000, metric="precomputed").fit(X + X.T)
+""",
     "linkages of distances": """
 X = rng.normal(size=(8_000, 16)).astype(np.float32)
 def work():
@@ -276,3 +307,38 @@ print(np.isfinite(fit().inertia_))
     # The promise is one second; the rest is slack for a busy machine.
     assert float(answer) - pressed < 1.0 + 2.0
     assert afterwards == "True", "the next fit works"
+
+
+# What a daemon thread is busy with when the interpreter exits.
+BUSY = {
+    "k-means": "KMeans(64, n_init=1, max_iter=100_000, tol=0, n_threads=2).fit(X)",
+    "short fits": "KMeans(2, n_init=1, max_iter=2, n_threads=2).fit(X[:500])",
+    "neighbours": "coterie.neighbors.knn(X, 20, n_threads=2)",
+    "a spanning tree": "coterie.spanning_tree(X, n_threads=2)",
+    "density": "coterie.HDBSCAN(n_threads=2).fit(X)",
+    "a linkage": "coterie.linkage(X, 'ward', n_threads=2)",
+    "a mixture": "coterie.GaussianMixture(5, tol=0, max_iter=10_000, n_threads=2).fit(X)",
+}
+
+
+@pytest.mark.parametrize("work", BUSY)
+def test_the_interpreter_exits_while_a_daemon_thread_fits(work: str) -> None:
+    code = f"""
+import threading, warnings, coterie
+warnings.simplefilter("ignore")
+def busy():
+    while True:
+        {BUSY[work]}
+threading.Thread(target=busy, daemon=True).start()
+time.sleep(float(sys.argv[1]))
+"""
+    for seconds in ("0.2", "0.35", "0.6", "0.83"):
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", FIT + code, seconds],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, (seconds, done.returncode, done.stderr)
+        assert done.stderr == "", done.stderr
