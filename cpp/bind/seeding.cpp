@@ -33,8 +33,8 @@ void add_seeds_to(Rows<T> rows, Weights weights, double scale, Table<const doubl
     const Seeds all = as_seeds(seeds, data.rows.n_cols);
     require(0 <= n_old && n_old <= all.count, "n_old must be at most the number of seeds");
     const Cover cover = as_cover(closest, nearest, totals, data.rows.n_rows, data.rows.n_cols);
-    if (n_old > 0)
-        require_indexes(nearest.data(), data.rows.n_rows, n_old, "nearest must be an old seed");
+    require_indexes(nearest.data(), data.rows.n_rows, std::max<std::int64_t>(1, n_old),
+                    "nearest must be an old seed");
     without_gil([&] { add_seeds(data, scale, all, n_old, cover, crew_of(n_threads)); });
 }
 

@@ -28,7 +28,8 @@ def advising(who: str, X: Any, names: Sequence[str] | None = None) -> Iterator[N
         Of the columns, where X itself does not know them.
     """
     try:
-        yield
+        with np.errstate(over="ignore", invalid="ignore"):  # of a sum that only looks for NaN
+            yield
     except (TypeError, ValueError) as error:
         found = str(error).splitlines()[0].rstrip(".:")
         for words, explain in _EXPLANATIONS.items():

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_memory
+from coterie._checks import check_memory, whole
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
 from coterie.distance import Metric, RowFunction, as_metric, prepare_both
@@ -229,11 +229,7 @@ class _Question:
     def check_k(self, name: str, k: Any) -> int:
         """A number of neighbours; more than there are rows are refused."""
         n_rows = self.rows.shape[0]
-        if (
-            isinstance(k, (bool, np.bool_))
-            or not hasattr(k, "__index__")
-            or not 1 <= int(k) <= n_rows
-        ):
+        if not whole(1).allows(k) or int(k) > n_rows:
             raise ValueError(
                 f"{self.who}: {name}={k!r} and X has {n_rows} rows; use a whole number from 1 to "
                 "the number of rows."
