@@ -280,21 +280,21 @@ class DBSCAN(Clusterer):
 
     def _warn_of_ignored(self) -> None:
         """Name parameters of metrics that have no effect here."""
-        given = (self.metric_params or {}).get("p", self.p)
-        ignored = []
-        if self.p is not None and (self.metric not in _WITH_POWER or given != self.p):
-            ignored.append(f"p={self.p}")
-        if self.metric_params and self.metric in _GIVEN:
-            ignored.append(f"metric_params={self.metric_params!r}")
-        if ignored:
-            why = (
-                f"metric_params has p={given}"
-                if self.metric in _WITH_POWER
-                else f"metric={self.metric!r} does not take it"
+        params = dict(self.metric_params or {})
+        if self.p is not None and self.metric not in _WITH_POWER:
+            sentence = f"p={self.p} is ignored by metric={self.metric!r}; use metric='minkowski'."
+            self._advise("ignored", sentence, depth=2)
+        elif self.p is not None and params.get("p", self.p) != self.p:
+            # scikit-learn's words and category.
+            warnings.warn(
+                "DBSCAN: Parameter p is found in metric_params. The corresponding parameter from "
+                f"__init__ is ignored: p={params['p']} there and p={self.p} here; give one.",
+                SyntaxWarning,
+                stacklevel=3,
             )
-            self._advise(
-                "ignored", f"{' and '.join(ignored)} is ignored, since {why}; leave it out.", 2
-            )
+        if params and self.metric in _GIVEN:
+            sentence = f"metric_params={params!r} is ignored by metric={self.metric!r}; use None."
+            self._advise("ignored", sentence, depth=2)
 
     def _choose_eps(self, rows: Any) -> float:
         """The eps that the distances of checked rows suggest."""
@@ -383,6 +383,10 @@ class DBSCAN(Clusterer):
             raise ValueError("a core row has no cluster")
         if not (isinstance(self.eps_, float) and self.eps_ > 0):
             raise ValueError("eps_ must be a number above 0")
+        if self.metric in NAMES and self.metric != "gower":
+            metric = self._metric(None, **self.metric_params_)  # refuses what is no metric
+            if ids.size:
+                metric.prepare(self.components_[:1])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
