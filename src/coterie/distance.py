@@ -719,7 +719,7 @@ def _columns(X: Any) -> list[npt.NDArray[Any]]:
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         return [np.asarray(X[name]) for name in X.columns]
     if isinstance(X, np.ma.MaskedArray):
-        X = np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
+        X = np.where(np.ma.getmaskarray(X), np.array(None), X.data.astype(object))
     array = np.asarray(X)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"gower: X has shape {array.shape}; pass a table of rows and columns.")
