@@ -104,9 +104,9 @@ def test_dbscan_under_mahalanobis_is_that_of_the_table(d: int) -> None:
 
 def test_parameters_without_effect_are_named() -> None:
     X = blobs()
-    with pytest.warns(AdviceWarning, match=r"p=3 is ignored, since metric='euclidean' does not"):
+    with pytest.warns(AdviceWarning, match="p=3 is ignored by metric='euclidean'; use"):
         coterie.DBSCAN(1.0, p=3).fit(X)
-    with pytest.warns(AdviceWarning, match=r"p=3 is ignored, since metric_params has p=4"):
+    with pytest.warns(SyntaxWarning, match="is ignored: p=4 there and p=3 here"):
         coterie.DBSCAN(1.0, metric="minkowski", p=3, metric_params={"p": 4}).fit(X)
     with pytest.warns(AdviceWarning, match="metric_params={'V': 1} is ignored"):
         coterie.DBSCAN(1.0, metric="precomputed", metric_params={"V": 1}).fit(pairwise(X))
@@ -114,3 +114,12 @@ def test_parameters_without_effect_are_named() -> None:
         coterie.DBSCAN(1.0, metric="minkowski", metric_params={"q": 4}).fit(X)
     with pytest.raises(TypeError, match="given p, which it does not take; it has no parameters"):
         coterie.HDBSCAN(metric="canberra", metric_params={"p": 4}).fit(X)
+
+
+def test_damaged_parameters_of_a_metric_are_refused(tmp_path: Path) -> None:
+    model = coterie.DBSCAN(0.4, metric="mahalanobis").fit(blobs())
+    for broken in (-np.eye(3), np.eye(2), np.full((3, 3), np.nan)):
+        model.metric_params_ = {"VI": broken, "center": np.zeros(3)}
+        model.save(tmp_path / "model.coterie")
+        with pytest.raises(coterie.errors.FileError, match="inconsistent"):
+            coterie.load(tmp_path / "model.coterie")

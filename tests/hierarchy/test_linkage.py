@@ -265,6 +265,14 @@ def test_what_cannot_be_is_said() -> None:
         linkage([[np.nan, 1.0], [1.0, np.nan], [1, 1]], "average", "gower")
 
 
+@pytest.mark.parametrize("method", ["single", "average"])
+def test_distances_that_overflow_are_refused(method: str) -> None:
+    with pytest.raises(ValueError, match="scale the rows down if they are huge"):
+        linkage(rows(10, 2) * 1e200, method, "sqeuclidean")
+    heights = linkage(rows(10, 2) * 1e200, method)[:, 2]  # whose squares alone would overflow
+    np.testing.assert_allclose(heights / 1e200, linkage(rows(10, 2), method)[:, 2])
+
+
 def test_mistakes_in_given_distances_are_named() -> None:
     table = squareform(pdist(rows(40, 2)))
 

@@ -441,6 +441,10 @@ class DBSCAN(Clusterer):
             raise ValueError("components_ must have a column for each row of the fit")
         if (self.metric == "graph") != hasattr(self, "graph_"):
             raise ValueError("graph_ is missing, or there is one under another metric")
+        if self.metric in NAMES and self.metric != "gower":
+            metric = self._metric(None, **self.metric_params_)  # refuses what is no metric
+            if ids.size:
+                metric.prepare(self.components_[:1])
         check_rows_loaded(self, self.components_, gower=self.metric == "gower")
 
     def __sklearn_tags__(self) -> Any:
