@@ -4,6 +4,7 @@
 #include "convert.hpp"
 
 #include "coterie/condense.hpp"
+#include "coterie/levels.hpp"
 #include "coterie/merge_tree.hpp"
 #include "coterie/rooted_tree.hpp"
 #include "coterie/select_clusters.hpp"
@@ -40,6 +41,11 @@ void point_away_from_first_of(Column<std::int32_t> heads, Column<std::int32_t> t
     const std::span<std::int32_t> to{tails.data(), tails.shape(0)};
     require_tree(from, to);
     without_gil([&] { point_away_from_first(from, to); });
+}
+
+void find_levels_of(Column<const double> lengths, Column<double> heights) {
+    require(heights.shape(0) == lengths.shape(0), "there must be a height a length");
+    find_levels({lengths.data(), lengths.shape(0)}, heights.data());
 }
 
 std::int32_t condense_of(Column<const std::int32_t> left, Column<const std::int32_t> right,
@@ -90,6 +96,7 @@ void add_hdbscan(nb::module_& m) {
           "left"_a.noconvert(), "right"_a.noconvert(), "sizes"_a.noconvert());
     m.def("point_away_from_first", &point_away_from_first_of, "heads"_a.noconvert(),
           "tails"_a.noconvert());
+    m.def("find_levels", &find_levels_of, "lengths"_a.noconvert(), "heights"_a.noconvert());
     m.def("condense", &condense_of, "left"_a.noconvert(), "right"_a.noconvert(),
           "heights"_a.noconvert(), "sizes"_a.noconvert(), "min_cluster_size"_a,
           "row_cluster"_a.noconvert(), "row_lambda"_a.noconvert(), "parent"_a.noconvert(),

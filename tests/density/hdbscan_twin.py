@@ -77,7 +77,7 @@ def hdbscan(
     n = len(dists)
     cores = np.sort(dists, axis=1)[:, k - 1]
     reach = np.maximum(np.asarray(dists) / alpha, np.maximum(cores[:, None], cores[None, :]))
-    root = single_linkage(spanning_tree(reach))
+    root = single_linkage(on_levels(spanning_tree(reach)))
     clusters, row_cluster, row_lambda = condense(root, n, min_cluster_size)
     top = clusters[0]
     if method == "eom":
@@ -130,6 +130,19 @@ def spanning_tree(reach: Any) -> list[tuple[float, int, int]]:
     return [turned[edge] for edge in tree]
 
 
+def on_levels(tree: list[tuple[float, int, int]]) -> list[tuple[float, int, int]]:
+    """Lengths that differ by rounding alone become equal."""
+    lengths = [length for length, _, _ in tree]
+    groups: list[list[float]] = []
+    for length in lengths:
+        if groups and length - groups[-1][0] <= 1e-12 * groups[-1][0]:
+            groups[-1].append(length)
+        else:
+            groups.append([length])
+    heights = [group[-1] for group in groups for _ in group]
+    return [(height, *edge[1:]) for height, edge in zip(heights, tree, strict=True)]
+
+
 def single_linkage(tree: list[tuple[float, int, int]]) -> Node:
     """Merge along the edges; the head's side comes first."""
     nodes = {row: Node([row]) for row in range(len(tree) + 1)}
@@ -140,29 +153,47 @@ def single_linkage(tree: list[tuple[float, int, int]]) -> Node:
     return nodes[0]
 
 
+def pieces(node: Node) -> list[Node]:
+    """What is left of a node when all edges of its height are cut."""
+    return [
+        piece
+        for side in node.sides
+        for piece in (pieces(side) if side.sides and side.height == node.height else [side])
+    ]
+
+
 def condense(root: Node, n: int, min_size: int) -> tuple[list[Cluster], list[Any], list[float]]:
-    """From the top, level by level: what is smaller than min_size falls off."""
+    """From the top: a level leaves pieces, of which those smaller than min_size fall off.
+
+    Clusters are numbered by how many merges they are below the top, then from left to right.
+    """
     clusters = [Cluster(None, 0.0, n)]
     row_cluster, row_lambda = [clusters[0]] * n, [0.0] * n
-    level = [(root, clusters[0])]
-    while level:
+
+    def is_large(piece: Node) -> bool:
+        return len(piece.rows) >= min_size
+
+    # A node, the cluster it is a part of, and the pieces of the level it belongs to.
+    depth = [(root, clusters[0], pieces(root))]
+    while depth:
         deeper = []
-        for node, cluster in level:
-            large = [side for side in node.sides if len(side.rows) >= min_size]
+        for node, cluster, level in depth:
             for side in node.sides:
-                if side not in large:
+                if side not in level:
+                    deeper.append((side, cluster, level))
+                elif not is_large(side):
                     for row in side.rows:
                         row_cluster[row], row_lambda[row] = cluster, node.lam
                         cluster.lost.append((node.lam, 1))
-                elif len(large) == 1:
-                    deeper.append((side, cluster))
+                elif sum(map(is_large, level)) == 1:
+                    deeper.append((side, cluster, pieces(side)))
                 else:
                     cluster.lost.append((node.lam, len(side.rows)))
                     child = Cluster(cluster, node.lam, len(side.rows))
                     cluster.children.append(child)
                     clusters.append(child)
-                    deeper.append((side, child))
-        level = deeper
+                    deeper.append((side, child, pieces(side)))
+        depth = deeper
     return clusters, row_cluster, row_lambda
 
 
@@ -170,7 +201,7 @@ def excess_of_mass(cluster: Cluster, max_size: int, may_be_chosen: bool) -> floa
     """Choose the disjoint clusters of the largest summed stability; that sum."""
     below = sum([excess_of_mass(child, max_size, True) for child in reversed(cluster.children)])
     size = cluster.size if cluster.parent else sum(child.size for child in cluster.children)
-    if not may_be_chosen or below > cluster.stability or size > max_size:
+    if not may_be_chosen or below > cluster.stability * (1 + 1e-12) or size > max_size:
         return below
     for other in cluster.below():
         other.chosen = other is cluster

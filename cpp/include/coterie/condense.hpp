@@ -1,5 +1,8 @@
 // The condensed tree of HDBSCAN (Campello, Moulavi & Sander 2013): single linkage read from the
-// top, where only a split into two parts of enough rows makes clusters, and smaller parts fall off.
+// top, where only a split into several parts of enough rows makes clusters, and smaller parts fall.
+//
+// Merges of equal height are one level: what they join parts into all its pieces at once, so the
+// tree does not depend on the order in which equal merges are listed.
 //
 // Density is lambda = 1 / height: clusters are born, lose rows and split or die as it rises.
 #pragma once
@@ -9,8 +12,11 @@
 #include <limits>
 #include <vector>
 
+#include "coterie/simd.hpp"
+
 namespace coterie {
 
+// Merges come by height, so that a merge stands behind those it joins.
 struct Merges {
     const std::int32_t* left;
     const std::int32_t* right;
@@ -22,6 +28,10 @@ struct Merges {
     double lambda(std::int32_t node) const {
         const double height = heights[node - n_rows];
         return height > 0 ? 1 / height : std::numeric_limits<double>::infinity();
+    }
+    // Whether a side of the merge was made by one of equal height.
+    bool same_level(std::int32_t side, std::int32_t merge) const {
+        return side >= n_rows && heights[side - n_rows] == heights[merge];
     }
 };
 
@@ -40,44 +50,75 @@ struct CondensedTree {
 class Condenser {
 public:
     Condenser(const Merges& merges, std::int32_t min_cluster_size, const CondensedTree& tree)
-        : merges_(merges), min_cluster_size_(min_cluster_size), tree_(tree) {}
+        : merges_(merges),
+          min_cluster_size_(min_cluster_size),
+          tree_(tree),
+          n_large_(merges.n_rows - 1) {}
 
     // The number of clusters: at most twice as many as disjoint ones of enough rows, less one.
     std::int32_t run() {
+        count_large_pieces();
         add_cluster(-1, merges_.n_rows, 0);
-        // Level by level from left to right, which numbers the clusters.
-        std::vector<Part> level{{2 * merges_.n_rows - 2, 0}}, next;
-        for (; !level.empty(); level.swap(next), next.clear())
-            for (const Part& part : level) split(part, next);
-        for (std::int32_t c = n_clusters_ - 1; c > 0; --c)
-            tree_.peak[tree_.parent[c]] = std::max(tree_.peak[tree_.parent[c]], tree_.peak[c]);
-        return n_clusters_;
+        // Merge by merge from the top and from left to right, which numbers the clusters.
+        std::vector<Part> depth{part_of(2 * merges_.n_rows - 2, 0)}, next;
+        for (; !depth.empty(); depth.swap(next), next.clear())
+            for (const Part& part : depth) split(part, next);
+        for (std::int32_t c = n_clusters(); c-- > 0;) {
+            settle(c);
+            tree_.peak[c] = std::max(tree_.peak[c], tree_.death[c]);
+            if (c > 0)
+                tree_.peak[tree_.parent[c]] = std::max(tree_.peak[tree_.parent[c]], tree_.peak[c]);
+        }
+        return n_clusters();
     }
 
 private:
-    // What is left of a cluster: a node of the single linkage.
+    // What is left of a cluster, or a piece of that: a node of the single linkage.
     struct Part {
         std::int32_t node, cluster;
+        bool splits;  // whether its level leaves several pieces of enough rows
     };
+
+    std::int32_t n_clusters() const { return static_cast<std::int32_t>(lost_.size()); }
+
+    Part part_of(std::int32_t node, std::int32_t cluster) const {
+        return {node, cluster, n_large_[node - merges_.n_rows] > 1};
+    }
+
+    // Of the pieces that a merge and those of its level below it join: how many have enough rows;
+    // more than two count as two.
+    void count_large_pieces() {
+        for (std::int32_t merge = 0; merge < merges_.n_rows - 1; ++merge) {
+            int n_large = 0;
+            for (const std::int32_t side : {merges_.left[merge], merges_.right[merge]})
+                n_large += n_large_in(side, merge);
+            n_large_[merge] = static_cast<std::uint8_t>(std::min(n_large, 2));
+        }
+    }
+
+    int n_large_in(std::int32_t side, std::int32_t merge) const {
+        if (merges_.same_level(side, merge)) return n_large_[side - merges_.n_rows];
+        return merges_.size(side) >= min_cluster_size_;
+    }
 
     void split(const Part& part, std::vector<Part>& next) {
         const std::int32_t merge = part.node - merges_.n_rows;
         const double lambda = merges_.lambda(part.node);
-        const std::int32_t sides[] = {merges_.left[merge], merges_.right[merge]};
-        const bool enough[] = {merges_.size(sides[0]) >= min_cluster_size_,
-                               merges_.size(sides[1]) >= min_cluster_size_};
-        for (const int side : {0, 1}) {
-            if (!enough[side])
-                fall(sides[side], part.cluster, lambda);
-            else if (!enough[1 - side])
-                next.push_back({sides[side], part.cluster});
+        for (const std::int32_t side : {merges_.left[merge], merges_.right[merge]}) {
+            if (n_large_in(side, merge) == 0)
+                fall(side, part.cluster, lambda);
+            else if (merges_.same_level(side, merge))
+                next.push_back({side, part.cluster, part.splits});
+            else if (part.splits)
+                next.push_back(part_of(side, add_child(side, part.cluster, lambda)));
             else
-                next.push_back({sides[side], add_child(sides[side], part.cluster, lambda)});
+                next.push_back(part_of(side, part.cluster));
         }
     }
 
     std::int32_t add_cluster(std::int32_t parent, std::int32_t size, double birth) {
-        const std::int32_t c = n_clusters_++;
+        const std::int32_t c = n_clusters();
+        lost_.push_back(0);
         tree_.parent[c] = parent;
         tree_.size[c] = size;
         tree_.birth[c] = birth;
@@ -91,10 +132,19 @@ private:
         return add_cluster(parent, merges_.size(node), lambda);
     }
 
+    // Rows leave; lambda never falls.
     void lose(std::int32_t cluster, double lambda, std::int32_t size) {
-        tree_.death[cluster] = tree_.peak[cluster] = lambda;  // which never falls
-        if (lambda > tree_.birth[cluster])                    // both may be infinite
-            tree_.stability[cluster] += (lambda - tree_.birth[cluster]) * size;
+        if (lambda != tree_.death[cluster]) settle(cluster);
+        tree_.death[cluster] = lambda;
+        lost_[cluster] += size;
+    }
+
+    // Count in what left at the last level: all of it at once, so that sums have one order.
+    void settle(std::int32_t cluster) {
+        const double birth = tree_.birth[cluster], death = tree_.death[cluster];
+        if (lost_[cluster] > 0 && death > birth)  // both may be infinite
+            tree_.stability[cluster] += rounded((death - birth) * lost_[cluster]);
+        lost_[cluster] = 0;
     }
 
     // All rows below a node leave the cluster, one by one.
@@ -117,7 +167,8 @@ private:
     const Merges& merges_;
     std::int32_t min_cluster_size_;
     CondensedTree tree_;
-    std::int32_t n_clusters_ = 0;
+    std::vector<std::uint8_t> n_large_;  // of each merge
+    std::vector<std::int32_t> lost_;     // of each cluster: rows that leave at its last level
     std::vector<std::int32_t> below_;
 };
 

@@ -82,7 +82,7 @@ struct LargestGap {
     using State = SumOfSquares::State<V>;
     template <class V>
     void add(State<V>& s, std::int64_t, V a, V b) const {
-        s.sum = larger(s.sum, magnitude(a - b));
+        s.sum = larger(magnitude(a - b), s.sum);  // never -0, which `magnitude` may be
     }
     template <class V>
     V value(const State<V>& s) const {
@@ -239,8 +239,32 @@ struct Metric {
     double reduced_at_most(double length) const {
         if (this->length == Length::as_is) return length;
         const double reduced = reduced_of(length);
-        return reduced + reduced * 1e-13 + std::numeric_limits<double>::min();
+        return reduced + reduced * (1e-13 * p) + std::numeric_limits<double>::min();
     }
+};
+
+// What lies within a radius: by sums of squares under Euclid's metric, else by lengths, as
+// everywhere where distances are compared.
+class Ball {
+public:
+    Ball(const Metric& metric, double radius)
+        : metric_(metric),
+          radius_(radius),
+          by_length_(metric.length == Metric::Length::pth_root ||
+                     metric.length == Metric::Length::arc),
+          limit_(by_length_ ? metric.reduced_at_most(radius) : metric.reduced_of(radius)) {}
+
+    // No reduced distance above it is within.
+    double limit() const { return limit_; }
+    bool has(double reduced) const {
+        return reduced <= limit_ && (!by_length_ || metric_.length_of(reduced) <= radius_);
+    }
+
+private:
+    Metric metric_;
+    double radius_;
+    bool by_length_;
+    double limit_;
 };
 
 // Call body(sum) with the metric's sum as a type of its own.

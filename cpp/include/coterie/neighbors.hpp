@@ -53,12 +53,12 @@ private:
 class Within {
 public:
     using Neighbor = KNearest::Neighbor;
-    explicit Within(double reduced_radius) : reduced_radius_(reduced_radius) {}
+    explicit Within(const Ball& ball) : ball_(ball) {}
 
     void start(std::int64_t) { found_.clear(); }
-    double limit() const { return reduced_radius_; }
+    double limit() const { return ball_.limit(); }
     void take(double reduced, std::int32_t row) {
-        if (reduced <= reduced_radius_) found_.push_back({reduced, row});
+        if (ball_.has(reduced)) found_.push_back({reduced, row});
     }
     std::span<const Neighbor> all() {
         std::sort(found_.begin(), found_.end(),
@@ -67,25 +67,24 @@ public:
     }
 
 private:
-    double reduced_radius_;
+    Ball ball_;
     std::vector<Neighbor> found_;
 };
 
 // The number of points within a radius, or the sum of their weights.
 class CountWithin {
 public:
-    CountWithin(double reduced_radius, const double* weights)
-        : reduced_radius_(reduced_radius), weights_(weights) {}
+    CountWithin(const Ball& ball, const double* weights) : ball_(ball), weights_(weights) {}
 
     void start(std::int64_t) { total_ = 0; }
-    double limit() const { return reduced_radius_; }
+    double limit() const { return ball_.limit(); }
     void take(double reduced, std::int32_t row) {
-        if (reduced <= reduced_radius_) total_ += weights_ ? weights_[row] : 1.0;
+        if (ball_.has(reduced)) total_ += weights_ ? weights_[row] : 1.0;
     }
     double all() const { return total_; }
 
 private:
-    double reduced_radius_;
+    Ball ball_;
     const double* weights_;
     double total_ = 0;
 };
@@ -228,7 +227,7 @@ template <class In>
 void count_within(const Search<In>& search, double radius, const double* weights, double* counts,
                   const Crew& crew) {
     search.run(
-        CountWithin(search.metric.reduced_of(radius), weights),
+        CountWithin(Ball(search.metric, radius), weights),
         [&](std::int64_t q, CountWithin& seen) { counts[q] = seen.all(); }, crew);
 }
 
@@ -237,7 +236,7 @@ template <class In>
 void list_within(const Search<In>& search, double radius, const std::int64_t* starts,
                  std::int64_t* row_ids, double* lengths, const Crew& crew) {
     search.run(
-        Within(search.metric.reduced_of(radius)),
+        Within(Ball(search.metric, radius)),
         [&](std::int64_t q, Within& seen) {
             std::int64_t at = starts[q];
             for (const auto& neighbor : seen.all()) {

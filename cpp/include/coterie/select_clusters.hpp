@@ -23,7 +23,11 @@ struct Selection {
 
 using Flags = std::vector<char>;
 
-// Excess of mass: of all ways to keep disjoint clusters, the one of the largest total stability.
+// Totals that differ by less are equal, whatever the order in which they were summed.
+inline constexpr double total_width = 1e-12;
+
+// Excess of mass: of all ways to keep disjoint clusters, the one of the largest total stability;
+// of equal ones that of the fewest clusters.
 inline Flags keep_most_stable(const ClusterTree& tree, const Selection& rule) {
     Flags kept(tree.n_clusters, false);
     std::vector<double> below(tree.n_clusters, 0);  // the most that descendants can add up to
@@ -31,7 +35,7 @@ inline Flags keep_most_stable(const ClusterTree& tree, const Selection& rule) {
     for (std::int32_t c = tree.n_clusters - 1; c >= 0; --c) {
         if (c == 0 && !rule.allow_single) break;
         const bool too_large = (c == 0 ? in_children : tree.size[c]) > rule.max_size;
-        kept[c] = !(below[c] > tree.stability[c]) && !too_large;
+        kept[c] = !(below[c] > tree.stability[c] * (1 + total_width)) && !too_large;
         if (c > 0) below[tree.parent[c]] += kept[c] ? tree.stability[c] : below[c];
         if (c > 0 && tree.parent[c] == 0) in_children += tree.size[c];
     }

@@ -451,6 +451,10 @@ def point_away_from_first(
     heads: NDArray[np.int32],
     tails: NDArray[np.int32],
 ) -> None: ...
+def find_levels(
+    lengths: Doubles,
+    heights: Doubles,
+) -> None: ...
 def condense(
     left: NDArray[np.int32],
     right: NDArray[np.int32],

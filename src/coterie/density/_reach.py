@@ -55,8 +55,9 @@ class Reachability:
         """Lengths over alpha, of a tree that was built with alpha times the cores."""
         if self.alpha == 1:
             return tree
-        lengths = np.maximum(tree.lengths / self.alpha, cores[tree.heads])
-        np.maximum(lengths, cores[tree.tails], out=lengths)  # which rounding may have undercut
+        lengths = tree.lengths / self.alpha
+        least = np.maximum(cores[tree.heads], cores[tree.tails])
+        lengths = np.where(lengths <= least * (1 + 1e-15), least, lengths)  # which is off by an ulp
         return SpanningTree(tree.heads, tree.tails, np.maximum.accumulate(lengths))
 
     def of_rows(self, metric: Metric, rows: Any) -> ReachTree:
@@ -67,28 +68,46 @@ class Reachability:
         return ReachTree(self._shrink(tree, cores), cores)
 
     def of_table(self, dists: Floats) -> ReachTree:
-        """The tree of a dense table of distances; O(n) memory beside it."""
-        cores = np.concatenate([_kth(part, self.k) for part in _slabs(dists)])
-        tree = prim(len(dists), lambda i: dists[i], cores * self.alpha)
+        """The tree of a dense table of distances; O(n) memory beside it.
+
+        The diagonal is not read. Where the two distances of a pair differ by rounding, the lesser
+        counts, whichever row comes first.
+        """
+        cores = np.concatenate(
+            [_kth_of_own(part, i * _TILE, self.k) for i, part in enumerate(_slabs(dists))]
+        )
+        tree = prim(
+            len(dists), lambda i: np.minimum(dists[i], dists[:, i]) + 0.0, cores * self.alpha
+        )
         return ReachTree(self._shrink(tree, cores), cores)
 
     def of_graph(self, dists: Any) -> ReachTree:
-        """The tree of a CSR table of distances, in which what is not stored is far."""
-        starts, columns = dists.indptr, dists.indices
-        n_stored = np.diff(starts)
-        if n_stored.min() < self.k:
+        """The tree of a CSR table of distances, in which what is not stored is far.
+
+        A row is the nearest to itself, whether or not the diagonal is stored.
+        """
+        n_rows = dists.shape[0]
+        rows = np.repeat(np.arange(n_rows), np.diff(dists.indptr))
+        others = rows != dists.indices
+        rows, columns = rows[others], dists.indices[others]
+        lengths = dists.data[others].astype(np.float64) + 0.0
+        n_known = np.bincount(rows, minlength=n_rows) + 1  # with the row itself
+        if n_known.min() < self.k:
+            row = int(n_known.argmin())
             raise ValueError(
-                f"HDBSCAN: row {int(n_stored.argmin())} of the sparse X stores {n_stored.min()} "
-                f"distances and min_samples={self.k}; store at least so many in every row, or "
-                "lower min_samples."
+                f"HDBSCAN: row {row} of the sparse X stores distances to {n_known[row] - 1} other "
+                f"rows and min_samples={self.k} needs {self.k - 1}; store at least so many in "
+                "every row, or lower min_samples."
             )
-        parts = (dists.data[starts[i] : starts[i + 1]] for i in range(len(n_stored)))
-        cores = np.array([_kth(part[np.newaxis], self.k)[0] for part in parts], dtype=np.float64)
-        rows = np.repeat(np.arange(len(n_stored)), n_stored)
+        cores = np.zeros(n_rows)
+        if self.k > 1:
+            nearest_first = np.lexsort((lengths, rows))
+            starts = np.concatenate([[0], np.cumsum(n_known[:-1] - 1)])
+            cores = lengths[nearest_first[starts + self.k - 2]]
         once = rows < columns
-        rows, columns, lengths = rows[once], columns[once], dists.data[once] / self.alpha
+        rows, columns, lengths = rows[once], columns[once], lengths[once] / self.alpha
         lengths = np.maximum(lengths, np.maximum(cores[rows], cores[columns]))
-        return ReachTree(_kruskal(len(n_stored), rows, columns, lengths), cores)
+        return ReachTree(_kruskal(n_rows, rows, columns, lengths), cores)
 
     def first_by_metric(
         self, metric: Metric, rows: Any, cores: Floats, queries: Any
@@ -136,6 +155,13 @@ def _slabs(dists: Floats) -> Iterator[Floats]:
 def _kth(dists: Floats, k: int) -> Floats:
     """The k-th smallest of every row."""
     return np.asarray(np.partition(dists, k - 1, axis=1)[:, k - 1], dtype=np.float64)
+
+
+def _kth_of_own(dists: Floats, first: int, k: int) -> Floats:
+    """The same for rows from `first` on of a square table, each being at distance 0 from itself."""
+    own = np.array(dists, dtype=np.float64)
+    own[np.arange(len(own)), np.arange(first, first + len(own))] = 0.0
+    return _kth(own, k)
 
 
 def _kruskal(n_rows: int, rows: Any, columns: Any, lengths: Floats) -> SpanningTree:

@@ -69,6 +69,8 @@ def select_clusters(tree: CondensedTree, rule: Selection) -> FlatClusters:
     least_lambda = 0.0
     if kept.size == 1 and kept[0] == 0:
         least_lambda = 1 / rule.epsilon if rule.epsilon > 0 else float(tree.death[0])
+        if tree.row_lambda.max() < least_lambda:  # a cluster of no rows is none
+            kept, label, least_lambda = kept[:0], np.full_like(label, NOISE), 0.0
     else:  # what is in no part of all rows is noise
         label[owner == 0] = NOISE
     return FlatClusters(kept.astype(np.int32), label, least_lambda)
@@ -92,10 +94,14 @@ def belong(tree: CondensedTree, flat: FlatClusters, cluster: Ints, lam: Floats) 
 
 
 def cluster_at(tree: CondensedTree, rows: npt.NDArray[np.int64], lam: Floats) -> Ints:
-    """The cluster of each of these rows of the fit at a lambda, at or above where they fell."""
+    """The cluster that holds each of these rows of the fit up to a lambda.
+
+    That is never more than where they fell. A cluster that is born at this lambda is too late.
+    """
     cluster = tree.row_cluster[rows]
-    outside = np.flatnonzero(lam < tree.birth[cluster])
-    while outside.size:
+    outside = np.arange(cluster.size)
+    while outside.size:  # which ends, as parents have lower numbers
+        at = cluster[outside]
+        outside = outside[(at > 0) & (lam[outside] <= tree.birth[at])]
         cluster[outside] = tree.parent[cluster[outside]]
-        outside = outside[lam[outside] < tree.birth[cluster[outside]]]
     return cluster

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
 import joblib
@@ -22,7 +22,6 @@ from coterie._checks import (
     NONE,
     Rule,
     check_csr,
-    check_memory,
     check_symmetric,
     one_of,
     positive,
@@ -35,7 +34,14 @@ from coterie._history import Event, Stage
 from coterie.density._advice import advise_sizes
 from coterie.density._auto_size import SMALLEST, suggest_min_cluster_size
 from coterie.density._centers import centroids, medoids
-from coterie.density._condense import CondensedTree, condense, outlier_scores, single_linkage
+from coterie.density._condense import (
+    CondensedTree,
+    condense,
+    find_levels,
+    outlier_scores,
+    single_linkage,
+)
+from coterie.density._input import check_table, dense, trusted
 from coterie.density._reach import Reachability, ReachTree
 from coterie.density._select import (
     METHODS,
@@ -67,10 +73,12 @@ class HDBSCAN(Clusterer):
     group counts.
 
     Drop-in for `sklearn.cluster.HDBSCAN`: same parameters and attributes, and the same labels and
-    probabilities up to ties. Exact: the spanning tree is the minimum one of all pairs.
+    probabilities up to ties. Exact: the spanning tree is the minimum one of all pairs. Equal
+    lengths are one level of the tree, so clusters and scores do not depend on the order of rows.
 
-    Memory beyond X: O(n), about 140 bytes a row in two dimensions at the peak, of which 60 are
-    results. Time: close to O(n log n) in few columns; at most O(n^2 d).
+    Memory beyond X: a copy of X for `predict`, which is independent of what becomes of X later
+    (a memory map is read into memory, too), and O(n), about 140 bytes a row in two dimensions at
+    the peak, of which 60 are results. Time: close to O(n log n) in few columns; at most O(n^2 d).
 
     Parameters
     ----------
@@ -88,7 +96,8 @@ class HDBSCAN(Clusterer):
     metric : str or callable, default="euclidean"
         Any of `coterie.distance.METRICS`; a function of two rows (slow: a call of Python for each
         pair); ``"precomputed"`` (X is a symmetric matrix of distances, dense or CSR, where
-        distances not stored are far).
+        distances not stored are far; a row is at distance 0 from itself, so the diagonal is not
+        read).
     metric_params : dict or None, default=None
         More arguments for the metric, see `coterie.distance.as_metric`.
     alpha : float, default=1.0
@@ -108,7 +117,7 @@ class HDBSCAN(Clusterer):
     store_centers : {None, "centroid", "medoid", "both"}, default=None
         Centres to publish; a medoid takes all distances within its cluster.
     copy : bool, default=False
-        Accepted for scikit-learn's sake; X is never changed.
+        Accepted for scikit-learn's sake; X is never changed, and what is kept of it is a copy.
     n_threads : int or None, default=None
         None: `n_jobs`, the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result
         is the same for any number.
@@ -141,8 +150,10 @@ class HDBSCAN(Clusterer):
     least_lambda_ : float
         Rows that leave their clusters below it are noise; above 0 where all rows are one cluster.
     rows_ : array of shape (n_rows, n_features) or None
-        The rows that take part, for `predict`; not a copy of X where X is an array of finite
-        floats. None under ``"precomputed"`` and ``"gower"``.
+        A copy of the rows that take part, for `predict`; their codes under ``"gower"``. None
+        under ``"precomputed"``.
+    gower_ : dict
+        What Gower's metric learned from X, with ``metric="gower"`` only.
     history_ : list of dict
         The stages with their seconds.
     events_ : list of dict
@@ -275,11 +286,12 @@ class HDBSCAN(Clusterer):
         A row hangs on the row of the fit that is nearest by mutual reachability (equals: by
         distance, then the lowest row), as if it were one more leaf of the spanning tree: it leaves
         clusters when that row does, or sooner where their mutual reachability is larger. The tree
-        stays as it is. Rows of the fit get their `labels_` and `probabilities_`.
+        stays as it is. Rows of the fit, and rows equal to them, get their `labels_` and
+        `probabilities_`.
 
         Parameters
         ----------
-        X : array of shape (n_rows, n_features)
+        X : array or data frame of shape (n_rows, n_features)
             Under ``metric="precomputed"`` the distances to the rows of the fit that took part.
 
         Returns
@@ -299,19 +311,11 @@ class HDBSCAN(Clusterer):
             kind = np.zeros(dists.shape[0], dtype=np.int8)
             first = reach.first_by_table(dists, cores)
         else:
-            if self.rows_ is None:
-                raise ValueError(
-                    f"HDBSCAN: metric={self.metric!r} measures the rows of the fit only, whose "
-                    "clusters are in labels_; for other rows fit with metric='precomputed' and "
-                    "predict from their distances to the rows of the fit."
-                )
-            queries = self._dense_rows(X, reset=False)
-            kind = _kinds(queries)
-            metric = self._metric(queries)
+            queries, kind, metric = self._measure_again(X)
             first = reach.first_by_metric(metric, self.rows_, cores, queries[kind == _FINITE])
         tree, flat = self._stored_trees()
         with np.errstate(divide="ignore"):
-            lam = np.minimum(1 / first.lengths, tree.row_lambda[first.rows])
+            lam = np.minimum(1 / self._at_level(first.lengths), tree.row_lambda[first.rows])
         members = belong(tree, flat, cluster_at(tree, first.rows, lam), lam)
         return Membership(
             _spread(members.labels, kind), _spread(members.probabilities, kind, 0.0, np.nan)
@@ -349,17 +353,36 @@ class HDBSCAN(Clusterer):
         kind = np.where(self.labels_ <= _INFINITE, self.labels_, _FINITE)
         return _spread(number[group], kind)
 
+    def _measure_again(self, X: Any) -> tuple[Any, Kinds, Metric]:
+        """Other rows like those of the fit with their kinds, and the metric of the fit."""
+        if self.metric == "gower":
+            validated(self, X, skip_check_array=True, reset=False)
+            metric = as_metric("gower", who="HDBSCAN", **self.gower_)
+            queries = metric.prepare(X)
+            return queries, np.zeros(len(queries), dtype=np.int8), _of_prepared(metric)
+        queries = self._dense_rows(X, reset=False)
+        return queries, _kinds(queries), self._metric(queries)
+
+    def _at_level(self, lengths: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Lengths, and the height of its level for each that lies in a level of the tree."""
+        edges = self.spanning_tree_["lengths"]
+        below = np.searchsorted(edges, lengths, side="right")
+        heights = np.concatenate([[0.0], find_levels(edges)])
+        return np.maximum(lengths + 0.0, heights[below])
+
     # How fit does it.
 
     def _measured(self, X: Any) -> tuple[Kinds, ReachTree]:
         """The kinds of the rows of X, and the tree of the finite ones under a metric."""
         if self.metric == "gower":  # of mixed tables with missing cells; knows how to read them
             validated(self, X, skip_check_array=True)
-            self.rows_ = None
-            self._check_n_rows(len(X))
-            kind = np.zeros(len(X), dtype=np.int8)
-            return kind, self._reachability().of_rows(self._metric(X), X)
-        rows = self._dense_rows(X, reset=True)
+            metric = self._metric(X)
+            self.gower_ = dict(metric.learned)
+            self.rows_ = metric.prepare(X)
+            self._check_n_rows(len(self.rows_))
+            kind = np.zeros(len(self.rows_), dtype=np.int8)
+            return kind, self._reachability().of_rows(_of_prepared(metric), self.rows_)
+        rows = self._dense_rows(X, reset=True, copy=True)
         kind = _kinds(rows)
         if kind.any():
             rows = rows[kind == _FINITE]
@@ -376,7 +399,10 @@ class HDBSCAN(Clusterer):
                 f"HDBSCAN: metric_params={self.metric_params!r} was given, and "
                 "metric='precomputed' takes none; use None."
             )
-        dists = validated(self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=False)
+        check_table("HDBSCAN", "precomputed", X)
+        dists = validated(
+            self, trusted("HDBSCAN", X), accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=False
+        )
         if dists.shape[0] != dists.shape[1]:
             raise ValueError(
                 f"HDBSCAN: metric='precomputed' needs a square matrix and X has shape "
@@ -391,16 +417,13 @@ class HDBSCAN(Clusterer):
         tree = reach.of_graph(dists) if sp.issparse(dists) else reach.of_table(dists)
         return np.zeros(dists.shape[0], dtype=np.int8), tree
 
-    def _dense_rows(self, X: Any, *, reset: bool) -> npt.NDArray[Any]:
-        """Rows as a float array; refused where sparse rows would not fit in memory so."""
+    def _dense_rows(self, X: Any, *, reset: bool, copy: bool = False) -> npt.NDArray[Any]:
+        """Rows as a float array, of our own if `copy`; refused where they would not fit so."""
         rows = validated(
-            self, X, accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=False, reset=reset
-        )
-        if not sp.issparse(rows):
-            return np.asarray(rows)
-        n_bytes = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
-        check_memory("HDBSCAN", n_bytes, "sparse rows made dense", "reduce their columns first")
-        return np.asarray(rows.toarray())
+            self, trusted("HDBSCAN", X), accept_sparse="csr", dtype=_FLOATS,
+            ensure_all_finite=False, reset=reset, copy=copy and not sp.issparse(X),
+        )  # fmt: skip
+        return dense("HDBSCAN", rows)
 
     def _check_n_rows(self, n_rows: int) -> None:
         if n_rows < 2:
@@ -513,6 +536,11 @@ def _kinds(rows: npt.NDArray[Any]) -> Kinds:
         kind[np.isinf(rows).any(axis=1)] = _INFINITE
         kind[np.isnan(rows).any(axis=1)] = _MISSING
     return kind
+
+
+def _of_prepared(metric: Metric) -> Metric:
+    """The metric for rows that were prepared before."""
+    return replace(metric, prepare=np.asarray)
 
 
 def _spread(
