@@ -173,26 +173,32 @@ def condense(root: Node, n: int, min_size: int) -> tuple[list[Cluster], list[Any
     def is_large(piece: Node) -> bool:
         return len(piece.rows) >= min_size
 
-    # A node, the cluster it is a part of, and the pieces of the level it belongs to.
-    depth = [(root, clusters[0], pieces(root))]
+    # A node, the cluster its rows fall from, and the cluster that its one large piece is, if one.
+    depth: list[tuple[Node, Cluster, Cluster | None]] = [(root, clusters[0], None)]
     while depth:
         deeper = []
-        for node, cluster, level in depth:
+        for node, cluster, heir in depth:
+            if heir is None and sum(map(is_large, pieces(node))) <= 1:
+                heir = cluster
             for side in node.sides:
-                if side not in level:
-                    deeper.append((side, cluster, level))
-                elif not is_large(side):
+                same_level = bool(side.sides) and side.height == node.height
+                large = list(filter(is_large, pieces(side) if same_level else [side]))
+                if not large:
                     for row in side.rows:
                         row_cluster[row], row_lambda[row] = cluster, node.lam
                         cluster.lost.append((node.lam, 1))
-                elif sum(map(is_large, level)) == 1:
-                    deeper.append((side, cluster, pieces(side)))
+                    continue
+                own = heir
+                if own is None and len(large) == 1:
+                    own = Cluster(cluster, node.lam, len(large[0].rows))
+                    cluster.lost.append((node.lam, own.size))
+                    cluster.children.append(own)
+                    clusters.append(own)
+                if same_level:
+                    deeper.append((side, cluster, own))
                 else:
-                    cluster.lost.append((node.lam, len(side.rows)))
-                    child = Cluster(cluster, node.lam, len(side.rows))
-                    cluster.children.append(child)
-                    clusters.append(child)
-                    deeper.append((side, child, pieces(side)))
+                    assert own is not None
+                    deeper.append((side, own, None))
         depth = deeper
     return clusters, row_cluster, row_lambda
 

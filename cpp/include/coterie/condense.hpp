@@ -58,7 +58,7 @@ public:
     // The number of clusters: at most twice as many as disjoint ones of enough rows, less one.
     std::int32_t run() {
         count_large_pieces();
-        add_cluster(-1, merges_.n_rows, 0);
+        add_cluster(-1, 0);
         // Merge by merge from the top and from left to right, which numbers the clusters.
         std::vector<Part> depth{part_of(2 * merges_.n_rows - 2, 0)}, next;
         for (; !depth.empty(); depth.swap(next), next.clear())
@@ -73,16 +73,18 @@ public:
     }
 
 private:
-    // What is left of a cluster, or a piece of that: a node of the single linkage.
+    // A node of the single linkage that is yet to be parted: its small pieces fall from a cluster,
+    // and its one large piece is an heir, the same cluster or a child. Several have no heir yet.
     struct Part {
-        std::int32_t node, cluster;
-        bool splits;  // whether its level leaves several pieces of enough rows
+        std::int32_t node, cluster, heir;
     };
+    static constexpr std::int32_t nobody = -1;
 
     std::int32_t n_clusters() const { return static_cast<std::int32_t>(lost_.size()); }
 
+    // All of a cluster, at the top of a level.
     Part part_of(std::int32_t node, std::int32_t cluster) const {
-        return {node, cluster, n_large_[node - merges_.n_rows] > 1};
+        return {node, cluster, n_large_[node - merges_.n_rows] > 1 ? nobody : cluster};
     }
 
     // Of the pieces that a merge and those of its level below it join: how many have enough rows;
@@ -105,31 +107,37 @@ private:
         const std::int32_t merge = part.node - merges_.n_rows;
         const double lambda = merges_.lambda(part.node);
         for (const std::int32_t side : {merges_.left[merge], merges_.right[merge]}) {
-            if (n_large_in(side, merge) == 0)
+            const int n_large = n_large_in(side, merge);
+            if (n_large == 0) {
                 fall(side, part.cluster, lambda);
-            else if (merges_.same_level(side, merge))
-                next.push_back({side, part.cluster, part.splits});
-            else if (part.splits)
-                next.push_back(part_of(side, add_child(side, part.cluster, lambda)));
-            else
-                next.push_back(part_of(side, part.cluster));
+                continue;
+            }
+            std::int32_t heir = part.heir;
+            if (heir == nobody && n_large == 1) heir = add_cluster(part.cluster, lambda);
+            if (merges_.same_level(side, merge)) {
+                next.push_back({side, part.cluster, heir});
+            } else {
+                if (heir != part.cluster) hand_over(side, part.cluster, heir, lambda);
+                next.push_back(part_of(side, heir));
+            }
         }
     }
 
-    std::int32_t add_cluster(std::int32_t parent, std::int32_t size, double birth) {
+    std::int32_t add_cluster(std::int32_t parent, double birth) {
         const std::int32_t c = n_clusters();
         lost_.push_back(0);
         tree_.parent[c] = parent;
-        tree_.size[c] = size;
+        tree_.size[c] = merges_.n_rows;  // until it is handed over
         tree_.birth[c] = birth;
         tree_.death[c] = tree_.peak[c] = birth;
         tree_.stability[c] = 0;
         return c;
     }
 
-    std::int32_t add_child(std::int32_t node, std::int32_t parent, double lambda) {
-        lose(parent, lambda, merges_.size(node));
-        return add_cluster(parent, merges_.size(node), lambda);
+    // A piece of a cluster becomes its child.
+    void hand_over(std::int32_t piece, std::int32_t cluster, std::int32_t child, double lambda) {
+        tree_.size[child] = merges_.size(piece);
+        lose(cluster, lambda, tree_.size[child]);
     }
 
     // Rows leave; lambda never falls.
