@@ -12,7 +12,7 @@ from coterie._threads import register_with_threadpoolctl
 
 if TYPE_CHECKING:
     from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
-    from coterie.density import DBSCAN, HDBSCAN
+    from coterie.density import DBSCAN, HDBSCAN, dbscan
     from coterie.hierarchy import AgglomerativeClustering
     from coterie.hierarchy.linkage import linkage
     from coterie.mixture import (
@@ -31,7 +31,7 @@ register_with_threadpoolctl()
 #: Where what is imported late lives; those modules themselves are attributes too.
 _HOMES = {
     "centroid": ("BisectingKMeans", "KMeans", "MiniBatchKMeans", "kmeans_plusplus"),
-    "density": ("DBSCAN", "HDBSCAN"),
+    "density": ("DBSCAN", "HDBSCAN", "dbscan"),
     "hierarchy": ("AgglomerativeClustering", "linkage"),
     "mixture": (
         "BayesianGaussianMixture",
@@ -78,6 +78,7 @@ __all__ = [
     "MixedMixture",
     "PoissonMixture",
     "StudentTMixture",
+    "dbscan",
     "get_options",
     "kmeans_plusplus",
     "linkage",

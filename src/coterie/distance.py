@@ -288,6 +288,9 @@ def _deviations(who: str, name: str) -> Callable[[Any], npt.NDArray[Any]]:
 
     def prepare(X: Any) -> npt.NDArray[Any]:
         rows = _check_rows(who, name, X).astype(np.float64)
+        # By a power of two, which loses nothing, so that no sum or difference overflows.
+        _, exponents = np.frexp(np.abs(rows).max(axis=1, keepdims=True))
+        rows = np.ldexp(rows, -exponents)
         constant = (rows == rows[:, :1]).all(axis=1, keepdims=True)  # the mean may be off by an ulp
         return _unit(np.where(constant, 0.0, rows - rows.mean(axis=1, keepdims=True)))
 

@@ -93,5 +93,30 @@ def find_core_again(given: Any, core_given: Any, core_ids: Labels) -> npt.NDArra
     """Which core rows stand in their place in `given` again, with all they had at the fit."""
     again = given[core_ids]
     if sp.issparse(given):
-        return np.asarray((again != core_given).getnnz(axis=1) == 0)
+        return np.asarray((again != core_given).sum(axis=1)).ravel() == 0
     return np.asarray((again == core_given).all(axis=1))
+
+
+def count_one_way(given: Any, eps: float, lengths_matter: bool) -> int:
+    """Pairs of rows within eps one way and not the other, or not at the same length.
+
+    Dense matrices are looked at in strips; sparse ones take their memory once more.
+    """
+    if sp.issparse(given):
+        near = given.tocoo()
+        kept = (near.data <= eps) & (near.row != near.col)
+        row, col, length = near.row[kept], near.col[kept], near.data[kept]
+        # From 1 on, so that no entry is zero.
+        value = 1 + (np.unique(length, return_inverse=True)[1] if lengths_matter else 0 * row)
+        there = sp.csr_matrix((value.ravel(), (row, col)), shape=given.shape)
+        return int((there != there.T).nnz) // 2
+    n_rows, n_found = given.shape[0], 0
+    step = max(1, SLAB_ENTRIES // max(1, n_rows))
+    for start in range(0, n_rows, step):
+        here, there = given[start : start + step], given[:, start : start + step].T
+        near_here, near_there = here <= eps, there <= eps
+        differs = near_here != near_there
+        if lengths_matter:
+            differs |= near_here & (here != there)
+        n_found += int(np.count_nonzero(differs))
+    return n_found // 2

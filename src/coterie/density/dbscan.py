@@ -19,8 +19,7 @@ from coterie._checks import (
     CALLABLE,
     NONE,
     Rule,
-    check_csr,
-    check_memory,
+    checked,
     one_of,
     positive,
     validated,
@@ -30,10 +29,12 @@ from coterie._config import resolve_n_threads
 from coterie._history import Event
 from coterie.density._advice import advise
 from coterie.density._euclidean import cluster_rows, label_by_core
+from coterie.density._input import check_table, dense, trusted
 from coterie.density._knee import read_eps
 from coterie.density._lookup import (
     cluster_graph,
     cluster_precomputed,
+    count_one_way,
     find_core_again,
     label_by_distances,
     label_by_equality,
@@ -50,6 +51,8 @@ Cluster = Callable[[Any, DensityRule], Clustering]
 _FLOATS = [np.float64, np.float32]
 #: Metrics where X holds distances, not rows.
 _GIVEN = ("precomputed", "graph")
+#: Minkowski's metrics with a name of their own.
+_OF_POWER = {"euclidean": 2, "l2": 2, "manhattan": 1, "cityblock": 1, "l1": 1}
 _KINDS = np.array(["noise", "border", "core"])
 
 
@@ -81,7 +84,7 @@ class DBSCAN(Clusterer):
         of two rows (slow: a call of Python for each pair, up to three times); ``"precomputed"`` (X
         is a matrix of distances, dense or CSR; a CSR row lists its neighbours, and entries not
         stored are far); ``"graph"`` (X is a CSR matrix of edge lengths, distances are those of
-        shortest paths; the matrix is kept for `predict`).
+        shortest paths; a copy of the matrix is kept for `predict`).
     metric_params : dict or None, default=None
         More arguments for the metric, see `coterie.distance.as_metric`.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default="auto"
@@ -89,7 +92,7 @@ class DBSCAN(Clusterer):
     leaf_size : int, default=30
         Accepted for scikit-learn's sake.
     p : float or None, default=None
-        The power of ``metric="minkowski"``; None is 2.
+        The power of ``metric="minkowski"``; None is 2. Other metrics have none, and warn.
     n_jobs : int or None, default=None
         As scikit-learn's: threads to use where `n_threads` is None.
     border : {"first", "nearest", "noise"}, default="first"
@@ -111,8 +114,11 @@ class DBSCAN(Clusterer):
         ``"core"``, ``"border"`` or ``"noise"``.
     eps_ : float
         The eps that was used.
+    n_one_way_ : int
+        With given distances: pairs of rows within `eps` one way and not, or not so far, the other
+        way. Clusters then depend on the order of rows, as in scikit-learn, and `predict` refuses.
     graph_ : CSR matrix
-        X, with ``metric="graph"`` only.
+        A copy of X, with ``metric="graph"`` only.
     gower_ : dict
         What Gower's metric learned from X, with ``metric="gower"`` only.
     events_ : list of dict
@@ -144,6 +150,7 @@ class DBSCAN(Clusterer):
     core_sample_indices_: npt.NDArray[np.int64]
     components_: Any
     eps_: float
+    n_one_way_: int
     events_: list[Event]
 
     def __init__(
@@ -187,15 +194,17 @@ class DBSCAN(Clusterer):
         self
         """
         self._check_params()
+        self.events_ = []
+        self._check_power()
         rows, cluster = self._given(X) if self.metric in _GIVEN else self._measured(X)
         weights = _signed_weights(sample_weight, rows.shape[0])
-        self.events_ = []
         self.eps_ = self._choose_eps(rows) if self.eps == "auto" else float(self.eps)
         rule = self._rule(weights)
         found = cluster(rows, rule)
         self.labels_ = found.labels
         self.core_sample_indices_ = np.flatnonzero(found.core)
         self.components_ = rows[self.core_sample_indices_]
+        self._note_one_way(rows)
         pairs = replace(rule, min_samples=2.0, weights=None, border="noise")
         for what, sentence in advise(found, rule, lambda: cluster(rows, pairs).n_clusters > 0):
             self._advise(what, sentence)
@@ -212,7 +221,8 @@ class DBSCAN(Clusterer):
 
         Rows of the fit get their `labels_`. With ``border="noise"`` only rows equal to a core row
         belong to a cluster. Under ``metric="precomputed"`` X holds the distances to the rows of the
-        fit, under ``metric="graph"`` the lengths of edges to them, (n_rows, n_rows of the fit).
+        fit, under ``metric="graph"`` the lengths of edges to them, (n_rows, n_rows of the fit);
+        refused where those of the fit were not the same both ways (`n_one_way_`).
         """
         check_is_fitted(self)
         if self.metric in _GIVEN:
@@ -235,6 +245,13 @@ class DBSCAN(Clusterer):
 
     def _predict_given(self, X: Any) -> npt.NDArray[np.int64]:
         """`predict` from distances or edges to the rows of the fit."""
+        if self.n_one_way_:
+            raise ValueError(
+                f"DBSCAN: {self.n_one_way_} pairs of the fit's matrix were within eps={self.eps_:g} "
+                "one way only, so distances to its rows do not tell a cluster; labels_ has the "
+                "clusters of its rows, and for others fit a symmetric matrix, such as the lesser "
+                "of X and X.T."
+            )
         given = self._check_given(X, self.labels_.size)
         core_ids, core_labels = self.core_sample_indices_, self.labels_[self.core_sample_indices_]
         rule = self._rule(None)
@@ -270,6 +287,43 @@ class DBSCAN(Clusterer):
             params.setdefault("p", self.p)
         return as_metric(self.metric, X, who="DBSCAN", **params)
 
+    def _check_power(self) -> None:
+        """Warn of a `p` that is not used."""
+        if self.p is None:
+            return
+        if self.metric != "minkowski":
+            if self.metric not in _OF_POWER or _OF_POWER[self.metric] != self.p:
+                self._advise(
+                    "p is not used",
+                    f"p={self.p!r} was given, and metric={self.metric!r} takes none; leave p out "
+                    "or use metric='minkowski'.",
+                    depth=2,
+                )
+        elif (self.metric_params or {}).get("p", self.p) != self.p:
+            # The words and the kind of scikit-learn's, which tools look for.
+            warnings.warn(
+                "Parameter p is found in metric_params. The corresponding parameter from __init__ "
+                "is ignored.",
+                SyntaxWarning,
+                stacklevel=3,
+            )
+
+    def _note_one_way(self, given: Any) -> None:
+        """Count the pairs whose given distances differ by direction, and advise on them."""
+        self.n_one_way_ = 0
+        if self.metric not in _GIVEN:
+            return
+        lengths_matter = self.metric == "graph" or self.border == "nearest"
+        self.n_one_way_ = count_one_way(given, self.eps_, lengths_matter)
+        if self.n_one_way_:
+            self._advise(
+                "distances differ by direction",
+                f"{self.n_one_way_} pairs of rows are within eps={self.eps_:g} one way only, so "
+                "clusters depend on the order of rows; pass a symmetric matrix, such as the lesser "
+                "of X and X.T.",
+                depth=2,
+            )
+
     def _choose_eps(self, rows: Any) -> float:
         """The eps that the distances of checked rows suggest."""
         if self.metric in _GIVEN:
@@ -293,7 +347,8 @@ class DBSCAN(Clusterer):
             metric = self._metric(X)
             self.gower_ = dict(metric.learned)
             return metric.prepare(X), partial(_cluster_by_metric, metric)
-        rows = _dense(validated(self, X, accept_sparse="csr", dtype=_FLOATS))
+        X = trusted("DBSCAN", X)
+        rows = dense("DBSCAN", validated(self, X, accept_sparse="csr", dtype=_FLOATS))
         metric = self._metric(rows)
         if metric.name == "euclidean":
             return rows, cluster_rows
@@ -305,8 +360,9 @@ class DBSCAN(Clusterer):
             validated(self, X, skip_check_array=True, reset=False)
             metric = as_metric("gower", who="DBSCAN", **self.gower_)
             return metric.prepare(X), metric
+        X = trusted("DBSCAN", X)
         rows = validated(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
-        rows = _dense(rows).astype(self.components_.dtype, copy=False)
+        rows = dense("DBSCAN", rows).astype(self.components_.dtype, copy=False)
         return rows, self._metric(rows)
 
     def _given(self, X: Any) -> tuple[Any, Cluster]:
@@ -314,27 +370,28 @@ class DBSCAN(Clusterer):
         validated(self, X, skip_check_array=True)
         given = self._check_given(X, None)
         if self.metric == "graph":
-            self.graph_ = given
+            self.graph_ = given = given.copy()
         return given, cluster_graph if self.metric == "graph" else cluster_precomputed
 
     def _check_given(self, X: Any, n_fitted: int | None) -> Any:
         """Distances or edge lengths to all rows of the fit, or of X itself; CSR for a graph."""
-        given = check_array(X, accept_sparse="csr", dtype=_FLOATS, estimator=self)
+        check_table("DBSCAN", self.metric, X)
+        given = checked("DBSCAN", trusted("DBSCAN", X), accept_sparse="csr", dtype=_FLOATS)
         if given.shape[1] != (given.shape[0] if n_fitted is None else n_fitted):
             wanted = "a square matrix" if n_fitted is None else f"{n_fitted} columns"
             raise ValueError(
                 f"DBSCAN: metric={self.metric!r} needs {wanted} and X has shape {given.shape}; "
                 "pass what lies between each row and all rows of the fit."
             )
-        if self.metric == "graph":
-            given = sp.csr_matrix(given)
+        if self.metric == "graph" or sp.issparse(given):
+            given = trusted("DBSCAN", sp.csr_matrix(given))
         values = given.data if sp.issparse(given) else given
         if values.size and values.min() < 0:
             raise ValueError(
                 f"DBSCAN: Negative values in data passed to metric={self.metric!r} (the smallest "
                 f"is {values.min():g}); distances are zero or more."
             )
-        return check_csr("DBSCAN", given) if sp.issparse(given) else given
+        return given
 
     def _advise(self, what: str, sentence: str, depth: int = 1) -> None:
         """Note advice, and warn where `fit` was called, `depth` calls above."""
@@ -361,6 +418,42 @@ class DBSCAN(Clusterer):
         return tags
 
 
+def dbscan(
+    X: Any,
+    eps: float | str = 0.5,
+    *,
+    min_samples: int = 5,
+    metric: Any = "minkowski",
+    metric_params: Mapping[str, Any] | None = None,
+    algorithm: str = "auto",
+    leaf_size: int = 30,
+    p: float | None = 2,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """`DBSCAN` as a function, as `sklearn.cluster.dbscan`; see there for the parameters.
+
+    Returns
+    -------
+    core_samples : int64 array of shape (n_core,)
+        The core rows.
+    labels : int64 array of shape (n_rows,)
+        The cluster of each row; -1 for noise.
+    """
+    model = DBSCAN(
+        eps,
+        min_samples=min_samples,
+        metric=metric,
+        metric_params=metric_params,
+        algorithm=algorithm,
+        leaf_size=leaf_size,
+        p=p if metric == "minkowski" else None,
+        n_jobs=n_jobs,
+    )
+    model.fit(X, sample_weight=sample_weight)
+    return model.core_sample_indices_, model.labels_
+
+
 #: Only rows in the same place are within this.
 _NO_DISTANCE = 5e-324
 
@@ -368,15 +461,6 @@ _NO_DISTANCE = 5e-324
 def _cluster_by_metric(metric: Metric, prepared: Any, rule: DensityRule) -> Clustering:
     distances = partial(metric.lengths, n_threads=rule.n_threads)
     return cluster_by_distances(distances, prepared, rule)
-
-
-def _dense(rows: Any) -> npt.NDArray[Any]:
-    """Rows as an array; refused where sparse rows would not fit in memory so."""
-    if not sp.issparse(rows):
-        return np.asarray(rows)
-    n_bytes = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
-    check_memory("DBSCAN", n_bytes, "sparse rows made dense", "reduce their columns first")
-    return np.asarray(rows.toarray())
 
 
 def _signed_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
