@@ -12,7 +12,8 @@ from coterie._threads import register_with_threadpoolctl
 
 if TYPE_CHECKING:
     from coterie.centroid import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
-    from coterie.density import DBSCAN, HDBSCAN, dbscan
+    from coterie.density import DBSCAN, HDBSCAN
+    from coterie.density.dbscan import dbscan
     from coterie.hierarchy import AgglomerativeClustering
     from coterie.hierarchy.linkage import linkage
     from coterie.mixture import (

@@ -452,3 +452,96 @@ def test_the_contract(capfd: pytest.CaptureFixture[str]) -> None:
         DBSCAN().predict(X)
     with pytest.raises(ValueError, match="NaN"):
         DBSCAN().fit([[np.nan, 1.0]])
+
+
+# Distances that differ by direction, tables that are damaged, parameters that are not used.
+
+
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csr_array, np.asarray])
+@pytest.mark.parametrize("border", ["first", "nearest", "noise"])
+def test_given_distances_predict_in_every_form(form: Any, border: str) -> None:
+    dists = pairwise(np.random.default_rng(0).normal(size=(60, 2)))
+    model = DBSCAN(0.4, metric="precomputed", border=border).fit(form(dists))
+    assert model.n_one_way_ == 0
+    assert 0 < model.core_sample_indices_.size < 60
+    np.testing.assert_array_equal(model.predict(form(dists)), model.labels_)
+
+
+@pytest.mark.filterwarnings("default::coterie.errors.AdviceWarning")
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csr_array, np.asarray])
+@pytest.mark.parametrize("metric", ["precomputed", "graph"])
+def test_distances_that_differ_by_direction(form: Any, metric: str) -> None:
+    dists = pairwise(np.random.default_rng(0).normal(size=(30, 1)))
+    dists[3, 4], dists[4, 3], dists[5, 6], dists[6, 5] = 0.01, 9.0, 8.0, 0.02
+    model = DBSCAN(0.5, metric=metric)
+    with pytest.warns(AdviceWarning, match="2 pairs of rows are within eps=0.5 one way only"):
+        model.fit(form(dists))
+    assert model.n_one_way_ == 2
+    with pytest.raises(ValueError, match="2 pairs of the fit's matrix were within"):
+        model.predict(form(dists))
+
+
+@pytest.mark.parametrize("metric", ["precomputed", "graph"])
+@pytest.mark.parametrize("table", [np.empty((0, 0)), sp.csr_matrix((0, 0))])
+def test_no_rows_at_all(metric: str, table: Any) -> None:
+    with pytest.raises(ValueError, match=r"DBSCAN: .*table of shape \(0, 0\); pass the distances"):
+        DBSCAN(metric=metric).fit(table)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed", "graph"])
+def test_hostile_sparse_tables(dtype: Any, part: str, metric: str) -> None:
+    X = sp.random(50, 50, density=0.5, random_state=0, format="csr")
+    X = (100 * (X + X.T)).tocsr().astype(dtype)
+    model = DBSCAN(40, metric=metric).fit(X)
+    getattr(X, part)[3] = 10**8
+    for call in (DBSCAN(40, metric=metric).fit, model.predict):
+        with pytest.raises(ValueError, match="DBSCAN: X is a sparse matrix whose index arrays"):
+            call(X)
+
+
+def test_a_graph_is_copied() -> None:
+    line = sp.diags([np.ones(4)], [1], shape=(5, 5))
+    graph = (line + line.T).tocsr()
+    model = DBSCAN(2, min_samples=3, metric="graph").fit(graph)
+    new = sp.csr_matrix(([1.0], ([0], [0])), shape=(1, 5))
+    expected = model.predict(new)
+    graph.data[:] = 100.0
+    assert model.predict(new).tolist() == expected.tolist() == [0]
+
+
+def test_an_eps_from_correlations_of_huge_numbers() -> None:
+    X = np.where(np.random.default_rng(0).random((300, 3)) < 0.5, 1.7e308, -1.7e308)
+    small = DBSCAN(0.3, metric="correlation").fit(np.sign(X)).labels_
+    with np.errstate(invalid="ignore"):  # in scikit-learn's check of the rows
+        with pytest.raises(ValueError, match="no distance tells an eps"):
+            DBSCAN("auto", metric="correlation").fit(X)
+        labels = DBSCAN(0.3, metric="correlation").fit(X).labels_
+    np.testing.assert_array_equal(labels, small)
+
+
+@pytest.mark.filterwarnings("default::coterie.errors.AdviceWarning")
+def test_a_power_that_is_not_used() -> None:
+    X = np.r_[np.zeros(5), np.ones(5) * 9, 100.0][:, None]
+    with pytest.warns(AdviceWarning, match="p=3 was given, and metric='chebyshev' takes none"):
+        model = DBSCAN(1, min_samples=3, metric="chebyshev", p=3).fit(X)
+    assert [event["what"] for event in model.events_] == ["p is not used"]
+    with pytest.warns(SyntaxWarning, match="Parameter p is found in metric_params"):
+        DBSCAN(1, min_samples=3, metric="minkowski", metric_params={"p": 1}, p=3).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DBSCAN(1, min_samples=3, metric="manhattan", p=1).fit(X)
+        DBSCAN(1, min_samples=3, metric="minkowski", metric_params={"p": 1}, p=1).fit(X)
+
+
+@pytest.mark.parametrize("metric", ["minkowski", "euclidean", "manhattan"])
+def test_the_function_is_scikit_learns(metric: str) -> None:
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    weights = np.random.default_rng(1).integers(0, 3, size=200)
+    for params in ({}, {"eps": 0.3, "min_samples": 8, "sample_weight": weights, "p": 3}):
+        ours = coterie.dbscan(X, metric=metric, **params)
+        theirs = sklearn.cluster.dbscan(X, metric=metric, **params)
+        for found, expected in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(found, expected)
+            assert found.dtype == expected.dtype

@@ -61,8 +61,8 @@ def check_shuffles(X: Any, metric: str, n_shuffles: int, **params: Any) -> None:
 @settings(max_examples=300)
 @given(
     st.integers(0, 2**31), st.integers(4, 40), st.integers(1, 3), st.sampled_from([1, 3, 9]),
-    st.sampled_from(METRICS), st.integers(2, 7), st.integers(1, 15), st.sampled_from(["eom", "leaf"]),
-    st.sampled_from([0.0, 1.0, 1.5]), st.booleans(), st.sampled_from([None, 3, 9]),
+    st.sampled_from(METRICS), st.integers(2, 7), st.integers(1, 15),
+    st.sampled_from(["eom", "leaf"]), st.sampled_from([0.0, 1.0, 1.5]), st.booleans(), st.sampled_from([None, 3, 9]),
     st.sampled_from([1.0, 1.3]),
 )  # fmt: skip
 def test_shuffled_integers(
@@ -132,7 +132,8 @@ def test_levels() -> None:
 @settings(max_examples=300)
 @given(
     st.lists(st.integers(0, 5), min_size=4, max_size=20), st.integers(1, 2), st.integers(2, 4),
-    st.integers(1, 6), st.sampled_from(["eom", "leaf"]), st.sampled_from(METRICS[:-1]), st.booleans(),
+    st.integers(1, 6), st.sampled_from(["eom", "leaf"]), st.sampled_from(METRICS[:-1]),
+    st.booleans(),
 )  # fmt: skip
 def test_equal_rows_share_a_label_and_keep_it(
     values: list[int], d: int, size: int, k: int, method: str, metric: str, single: bool

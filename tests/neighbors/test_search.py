@@ -208,3 +208,26 @@ def test_lists_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
         within(rows(100, 2), 10)
     with pytest.raises(MemoryError, match="kth_distances"):
         knn(rows(100, 2), 10)
+
+
+@pytest.mark.parametrize("method", ["kdtree", "brute"])
+@pytest.mark.parametrize(
+    ("metric", "params"),
+    [("minkowski", {"p": 3}), ("minkowski", {"p": 900.0}), ("haversine", {}), ("manhattan", {})],
+    ids=str,
+)
+def test_a_pair_is_within_its_own_distance(
+    metric: str, params: dict[str, Any], method: str
+) -> None:
+    X = np.random.default_rng(0).integers(-7, 8, size=(60, 2)) / 8.0
+    table = pairwise(X, metric=metric, **params)
+    for radius in np.unique(table)[::17]:
+        near = table <= radius
+        counts = count_within(X, radius, metric=metric, method=method, **params)
+        np.testing.assert_array_equal(counts, near.sum(axis=1))
+        ids = within(X, radius, metric=metric, method=method, **params).ids
+        np.testing.assert_array_equal(ids, np.nonzero(near)[1])
+    pair = np.array([[6.0, 3.0], [0.0, 0.0]])
+    radius = pairwise(pair, metric=metric, **params)[0, 1]
+    counts = count_within(pair, radius, metric=metric, method=method, **params)
+    assert counts.tolist() == [2, 2]

@@ -247,8 +247,8 @@ class DBSCAN(Clusterer):
         """`predict` from distances or edges to the rows of the fit."""
         if self.n_one_way_:
             raise ValueError(
-                f"DBSCAN: {self.n_one_way_} pairs of the fit's matrix were within eps={self.eps_:g} "
-                "one way only, so distances to its rows do not tell a cluster; labels_ has the "
+                f"DBSCAN: {self.n_one_way_} pairs of the fit's matrix were within "
+                f"eps={self.eps_:g} one way only, so distances to its rows tell no cluster; labels_ has the "
                 "clusters of its rows, and for others fit a symmetric matrix, such as the lesser "
                 "of X and X.T."
             )
