@@ -248,9 +248,8 @@ class DBSCAN(Clusterer):
         if self.n_one_way_:
             raise ValueError(
                 f"DBSCAN: {self.n_one_way_} pairs of the fit's matrix were within "
-                f"eps={self.eps_:g} one way only, so distances to its rows tell no cluster; labels_ has the "
-                "clusters of its rows, and for others fit a symmetric matrix, such as the lesser "
-                "of X and X.T."
+                f"eps={self.eps_:g} one way only, so distances to its rows tell no cluster; "
+                f"labels_ has the clusters of its rows, and for others {_MAKE_SYMMETRIC}."
             )
         given = self._check_given(X, self.labels_.size)
         core_ids, core_labels = self.core_sample_indices_, self.labels_[self.core_sample_indices_]
@@ -319,8 +318,7 @@ class DBSCAN(Clusterer):
             self._advise(
                 "distances differ by direction",
                 f"{self.n_one_way_} pairs of rows are within eps={self.eps_:g} one way only, so "
-                "clusters depend on the order of rows; pass a symmetric matrix, such as the lesser "
-                "of X and X.T.",
+                f"clusters depend on the order of rows; {_MAKE_SYMMETRIC}.",
                 depth=2,
             )
 
@@ -454,6 +452,7 @@ def dbscan(
     return model.core_sample_indices_, model.labels_
 
 
+_MAKE_SYMMETRIC = "fit a symmetric matrix, such as (X + X.T) / 2, or X.maximum(X.T) if sparse"
 #: Only rows in the same place are within this.
 _NO_DISTANCE = 5e-324
 
