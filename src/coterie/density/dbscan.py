@@ -409,6 +409,8 @@ class DBSCAN(Clusterer):
             raise ValueError("a core row has no cluster")
         if not (isinstance(self.eps_, float) and self.eps_ > 0):
             raise ValueError("eps_ must be a number above 0")
+        if not isinstance(self.n_one_way_, int):
+            raise ValueError("n_one_way_ must be a whole number")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

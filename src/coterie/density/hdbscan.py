@@ -519,6 +519,10 @@ class HDBSCAN(Clusterer):
             raise ValueError("labels_ and core_distances_ disagree about the rows")
         if self.rows_ is not None and (self.rows_.ndim != 2 or self.rows_.shape[0] != n_rows):
             raise ValueError(f"rows_ has shape {self.rows_.shape} and the tree {n_rows} rows")
+        if (self.rows_ is None) != (self.metric == "precomputed"):
+            raise ValueError(f"rows_ and metric={self.metric!r} contradict each other")
+        if self.metric == "gower" and not isinstance(self.gower_, dict):
+            raise ValueError("gower_ must be a dict")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
