@@ -1,11 +1,13 @@
 // The trees of HDBSCAN on small cases worked out by hand.
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
 
 #include "coterie/condense.hpp"
+#include "coterie/levels.hpp"
 #include "coterie/merge_tree.hpp"
 #include "coterie/rooted_tree.hpp"
 #include "coterie/select_clusters.hpp"
@@ -113,4 +115,26 @@ TEST(equal_rows_are_infinitely_dense) {
     const Condensed tree(link({0, 1, 2}, {1, 2, 3}, {0, 0, 0}), 2);
     for (const double lambda : tree.row_lambda) CHECK(std::isinf(lambda));
     for (std::int32_t c = 0; c < tree.n_clusters; ++c) CHECK(!std::isnan(tree.stability[c]));
+}
+
+// Pairs 0-1, 2-3 and 4-5, all joined at 2 by row 6: in whatever order, three clusters and a row.
+TEST(a_level_parts_into_all_its_pieces_at_once) {
+    for (const auto& [from, to] : {std::pair{Ints{0, 2, 4, 6, 6, 6}, Ints{1, 3, 5, 1, 3, 5}},
+                                   std::pair{Ints{0, 2, 4, 4, 2, 6}, Ints{1, 3, 5, 6, 6, 1}}}) {
+        const Condensed tree(link(from, to, {1, 1, 1, 2, 2, 2}), 2);
+        CHECK(tree.n_clusters == 4);
+        CHECK((Ints(tree.parent.begin(), tree.parent.begin() + 4) == Ints{-1, 0, 0, 0}));
+        CHECK((Ints(tree.size.begin(), tree.size.begin() + 4) == Ints{7, 2, 2, 2}));
+        CHECK(tree.row_cluster[6] == 0 && tree.row_lambda[6] == 0.5);
+        for (const int row : {0, 2, 4}) CHECK(tree.row_cluster[row] == tree.row_cluster[row + 1]);
+        CHECK(tree.stability[0] == 3.5 && tree.stability[1] == 1);
+    }
+}
+
+TEST(lengths_that_rounding_tells_apart_are_one_level) {
+    const double near = 1 + 4e-13, inf = std::numeric_limits<double>::infinity();
+    const Doubles sorted{0, 1e-310, 1, near, 1 + 8e-13, 1 + 12e-13, inf, inf};
+    Doubles heights(sorted.size());
+    find_levels(sorted, heights.data());
+    CHECK((heights == Doubles{0, 0, 1 + 8e-13, 1 + 8e-13, 1 + 8e-13, 1 + 12e-13, inf, inf}));
 }

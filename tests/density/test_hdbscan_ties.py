@@ -62,8 +62,8 @@ def check_shuffles(X: Any, metric: str, n_shuffles: int, **params: Any) -> None:
 @given(
     st.integers(0, 2**31), st.integers(4, 40), st.integers(1, 3), st.sampled_from([1, 3, 9]),
     st.sampled_from(METRICS), st.integers(2, 7), st.integers(1, 15),
-    st.sampled_from(["eom", "leaf"]), st.sampled_from([0.0, 1.0, 1.5]), st.booleans(), st.sampled_from([None, 3, 9]),
-    st.sampled_from([1.0, 1.3]),
+    st.sampled_from(["eom", "leaf"]), st.sampled_from([0.0, 1.0, 1.5]), st.booleans(),
+    st.sampled_from([None, 3, 9]), st.sampled_from([1.0, 1.3]),
 )  # fmt: skip
 def test_shuffled_integers(
     seed: int, n: int, d: int, top: int, metric: str, size: int, k: int, method: str,

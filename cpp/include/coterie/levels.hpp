@@ -21,8 +21,8 @@ inline void find_levels(std::span<const double> lengths, double* heights) {
         };
         for (end = begin + 1; end < lengths.size() && belongs(lengths[end]);) ++end;
         const double last = lengths[end - 1];
-        const double height = last > 0 && 1 / last < std::numeric_limits<double>::infinity() ? last
-                                                                                             : 0.0;
+        const double height =
+            last > 0 && 1 / last < std::numeric_limits<double>::infinity() ? last : 0.0;
         for (std::size_t i = begin; i < end; ++i) heights[i] = height;
     }
 }

@@ -27,7 +27,7 @@ from coterie._checks import (
 )
 from coterie._config import resolve_n_threads
 from coterie._history import Event
-from coterie._stored import RECORDS, Array, Field, Parts, Real, Sizes, Sparse
+from coterie._stored import RECORDS, Array, Field, Parts, Real, Sizes, Sparse, Whole
 from coterie.density._advice import advise
 from coterie.density._euclidean import cluster_rows, label_by_core
 from coterie.density._input import check_table, dense, trusted
@@ -148,6 +148,8 @@ class DBSCAN(Clusterer):
         | Sparse(("cores", "width")),
         "graph_": Sparse(("rows", "rows"), optional=True),
         "gower_": Parts(optional=True),
+        "metric_params_": Parts(optional=True),
+        "n_one_way_": Whole(0),
         "events_": RECORDS,
     }
     _rules: ClassVar[Mapping[str, Rule]] = {
@@ -267,9 +269,8 @@ class DBSCAN(Clusterer):
         if self.n_one_way_:
             raise ValueError(
                 f"DBSCAN: {self.n_one_way_} pairs of the fit's matrix were within "
-                f"eps={self.eps_:g} one way only, so distances to its rows tell no cluster; labels_ has the "
-                "clusters of its rows, and for others fit a symmetric matrix, such as the lesser "
-                "of X and X.T."
+                f"eps={self.eps_:g} one way only, so distances to its rows tell no cluster; "
+                f"labels_ has the clusters of its rows, and for others {_MAKE_SYMMETRIC}."
             )
         given = self._check_given(X, self.labels_.size)
         core_ids, core_labels = self.core_sample_indices_, self.labels_[self.core_sample_indices_]
@@ -345,8 +346,7 @@ class DBSCAN(Clusterer):
             self._advise(
                 "distances differ by direction",
                 f"{self.n_one_way_} pairs of rows are within eps={self.eps_:g} one way only, so "
-                "clusters depend on the order of rows; pass a symmetric matrix, such as the lesser "
-                "of X and X.T.",
+                f"clusters depend on the order of rows; {_MAKE_SYMMETRIC}.",
                 depth=2,
             )
 
@@ -489,6 +489,7 @@ def dbscan(
     return model.core_sample_indices_, model.labels_
 
 
+_MAKE_SYMMETRIC = "fit a symmetric matrix, such as (X + X.T) / 2, or X.maximum(X.T) if sparse"
 #: Only rows in the same place are within this.
 _NO_DISTANCE = 5e-324
 

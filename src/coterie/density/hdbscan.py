@@ -557,8 +557,8 @@ class HDBSCAN(Clusterer):
             raise ValueError("labels_ and core_distances_ disagree about the rows")
         if self.rows_ is not None:
             check_rows_loaded(self, self.rows_, gower=self.metric == "gower")
-        elif not (self.metric == "precomputed" or self.metric == "gower"):
-            raise ValueError("rows_ is missing")
+        if (self.rows_ is None) != (self.metric == "precomputed"):
+            raise ValueError(f"rows_ and metric={self.metric!r} contradict each other")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
