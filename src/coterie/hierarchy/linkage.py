@@ -175,8 +175,8 @@ def _link_rows(
         return Linked(merge_table(tree), 1, tree)
     if method in EUCLIDEAN:
         return Linked(link_vectors(rows, method, n_threads=n_threads, who=who), 1)
-    if getattr(X, "dtype", None) != np.float32:
-        rows = rows.astype(np.float64, copy=False)
+    if rows.dtype == np.float32 and not _is_single(X):  # 0 and 1 of wider numbers
+        rows = rows.astype(np.float64)
     lengths = triangle_of(metric, rows, method, n_threads=n_threads, who=who)
     return Linked(link_triangle(lengths, method, rows.shape[0], n_threads=n_threads), 1)
 
@@ -224,6 +224,12 @@ def _link_compressed(
     return link_compressed(
         blocks, int(compress), method, random_state=random_state, n_threads=n_threads, who=who
     )
+
+
+def _is_single(X: Any) -> bool:
+    """Whether X holds float32, as an array or as a data frame."""
+    given = X if hasattr(X, "dtype") else np.asarray(X)
+    return bool(given.dtype == np.float32)
 
 
 def _check_method(who: str, method: Any) -> None:
