@@ -248,6 +248,8 @@ def _is_precomputed(X: Any, metric: Any) -> bool:
 
 def _warn_of_square(who: str, X: Any) -> None:
     """Advise where rows look like a table of distances: square, zero diagonal, symmetric."""
+    if isinstance(X, (list, tuple)) and len({np.size(row) for row in X}) != 1:
+        return  # no table; the check of rows says so
     shape = np.shape(X) if isinstance(X, (np.ndarray, list, tuple)) else ()
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 3:
         return
