@@ -1,4 +1,4 @@
-"""The merges of a tree as scikit-learn has them: which part comes first, and who is whose parent."""
+"""The merges of a tree as scikit-learn has them: which part is first, and whose parent is who."""
 
 from __future__ import annotations
 

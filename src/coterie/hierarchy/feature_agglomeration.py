@@ -24,6 +24,11 @@ _POOLING: dict[str, Callable[..., Any]] = {
     "min": np.min,
     "max": np.max,
 }
+#: What the tree of the columns publishes.
+_PUBLISHED = (
+    "labels_", "children_", "distances_", "Z_", "n_clusters_", "n_leaves_",
+    "n_connected_components_",
+)  # fmt: skip
 
 
 class FeatureAgglomeration(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -125,13 +130,8 @@ compute_distances, n_threads
         params = self.get_params(deep=False)
         del params["pooling_func"]
         tree = AgglomerativeClustering(**params).fit(columns)
-        self.labels_, self.children_, self.distances_ = (
-            tree.labels_,
-            tree.children_,
-            tree.distances_,
-        )
-        self.Z_, self.n_clusters_, self.n_leaves_ = tree.Z_, tree.n_clusters_, tree.n_leaves_
-        self.n_connected_components_ = tree.n_connected_components_
+        for name in _PUBLISHED:
+            setattr(self, name, getattr(tree, name))
         return self
 
     @property
@@ -151,11 +151,9 @@ compute_distances, n_threads
         """
         check_is_fitted(self)
         rows = validated(self, X, dtype=_FLOATS, reset=False)
-        pool = (
-            _POOLING.get(self.pooling_func, self.pooling_func)
-            if isinstance(self.pooling_func, str)
-            else self.pooling_func
-        )
+        pool = self.pooling_func
+        if isinstance(pool, str):
+            pool = _POOLING.get(pool, pool)
         if not callable(pool):
             raise ValueError(
                 f"{type(self).__name__}: pooling_func={pool!r} stands for a function that was not "

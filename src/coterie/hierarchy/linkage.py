@@ -176,8 +176,8 @@ def _link_rows(
         return Linked(merge_table(tree), 1, tree)
     if method in EUCLIDEAN:
         return Linked(link_vectors(rows, method, n_threads=n_threads, who=who), 1)
-    if getattr(X, "dtype", None) != np.float32:
-        rows = rows.astype(np.float64, copy=False)
+    if rows.dtype == np.float32 and not _is_single(X):  # 0 and 1 of wider numbers
+        rows = rows.astype(np.float64)
     lengths = triangle_of(metric, rows, method, n_threads=n_threads, who=who)
     return Linked(link_triangle(lengths, method, rows.shape[0], n_threads=n_threads), 1)
 
@@ -227,6 +227,12 @@ def _link_compressed(
     )
 
 
+def _is_single(X: Any) -> bool:
+    """Whether X holds float32, as an array or as a data frame."""
+    given = X if hasattr(X, "dtype") else np.asarray(X)
+    return bool(given.dtype == np.float32)
+
+
 def _check_method(who: str, method: Any) -> None:
     if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"{who}: method={method!r} was given; use one of {', '.join(METHODS)}.")
@@ -243,6 +249,8 @@ def _is_precomputed(X: Any, metric: Any) -> bool:
 
 def _warn_of_square(who: str, X: Any) -> None:
     """Advise where rows look like a table of distances: square, zero diagonal, symmetric."""
+    if isinstance(X, (list, tuple)) and len({np.size(row) for row in X}) != 1:
+        return  # no table; the check of rows says so
     shape = np.shape(X) if isinstance(X, (np.ndarray, list, tuple)) else ()
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 3:
         return
