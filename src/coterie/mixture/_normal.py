@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from coterie.mixture._family import Floats
 from coterie.mixture._linear import LinearFamily, Sums
 
-
 #: What rounding may leave of the variance of a standardised column.
 LEAST_VARIANCE = 1e-12
 

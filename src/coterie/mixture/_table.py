@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,7 @@ def as_numbers(who: str, name: str, column: Column) -> npt.NDArray[np.float64]:
 def _moment(cell: Any) -> Any:
     """A date without its time zone, at the same moment in UTC."""
     if isinstance(cell, datetime) and cell.tzinfo is not None:
-        cell = cell.astimezone(timezone.utc).replace(tzinfo=None)
+        cell = cell.astimezone(UTC).replace(tzinfo=None)
     return np.datetime64(cell, "us")
 
 

@@ -25,7 +25,8 @@ def unmasked(who: str, X: Any, *, allow_nan: bool, table: bool = False) -> Any:
     """
     if not isinstance(X, np.ma.MaskedArray):
         return X
-    n_masked = int(np.ma.count_masked(X))
+    hidden: Any = np.ma.getmaskarray(X)
+    n_masked = int(np.count_nonzero(hidden))
     if n_masked == 0:
         return X.data
     if not allow_nan:
@@ -35,9 +36,12 @@ def unmasked(who: str, X: Any, *, allow_nan: bool, table: bool = False) -> Any:
             "CategoricalMixture or MixedMixture."
         )
     if table and X.dtype.kind != "f":
-        return np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
-    floats = X if X.dtype.kind == "f" else X.astype(np.float64)
-    return floats.filled(np.nan)
+        cells = X.data.astype(object)
+        cells[hidden] = None
+        return cells
+    floats = np.array(X.data, dtype=X.dtype if X.dtype.kind == "f" else np.float64)
+    floats[hidden] = np.nan
+    return floats
 
 
 def check_finite(
