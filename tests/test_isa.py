@@ -57,6 +57,45 @@ for dtype in (np.float32, np.float64):
 print(json.dumps(hashes))
 """
 
+# Likewise for the other methods that promise the same bits on every build; of mixtures, which agree
+# up to rounding, the bounds.
+OTHERS = r"""
+import hashlib, json
+import numpy as np, scipy.sparse as sp
+import coterie
+from coterie import BernoulliMixture, CategoricalMixture, DBSCAN, HDBSCAN, linkage, neighbors
+
+def digest(*parts):
+    seen = hashlib.sha256()
+    for part in parts:
+        seen.update(np.ascontiguousarray(part).tobytes())
+    return seen.hexdigest()
+
+hashes = {"isa": coterie.show_config()["isa"]}
+rng = np.random.default_rng(0)
+for dtype in (np.float32, np.float64):
+    for n, d, k in ((300, 2, 3), (500, 3, 5), (400, 7, 4), (300, 17, 6)):
+        case = f"{dtype.__name__} {d}"
+        centers = rng.normal(scale=4, size=(k, d))
+        X = (centers[rng.integers(k, size=n)] + rng.normal(size=(n, d))).astype(dtype)
+        eps = float(np.sqrt(d))
+        hashes[f"{case} DBSCAN"] = digest(DBSCAN(eps=eps).fit(X).labels_)
+        model = HDBSCAN(min_cluster_size=8).fit(X)
+        hashes[f"{case} HDBSCAN"] = digest(model.labels_, model.probabilities_)
+        for method in ("single", "complete", "average", "ward"):
+            hashes[f"{case} {method}"] = digest(linkage(X, method))
+        distances, indices = neighbors.knn(X, 5)
+        hashes[f"{case} neighbours"] = digest(distances, indices)
+        bits = (X > 0).astype(dtype)
+        for rows, name in ((bits, "dense"), (sp.csr_matrix(bits), "sparse")):
+            model = BernoulliMixture(k, random_state=0, max_iter=30).fit(rows)
+            hashes[f"{case} Bernoulli {name}"] = model.lower_bounds_
+        codes = np.clip(np.round(X), -2, 2).astype(int)
+        model = CategoricalMixture(k, random_state=0, max_iter=30).fit(codes)
+        hashes[f"{case} categorical"] = model.lower_bounds_
+print(json.dumps(hashes))
+"""
+
 
 def _run(code: str, isa: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -87,6 +126,21 @@ def test_every_build_gives_the_same_bits(hashes: dict[str, dict[str, str]]) -> N
     for other in others:
         differing = [name for name in first if first[name] != other[name]]
         assert not differing
+
+
+@pytest.mark.skipif(len(available_isas()) < 2, reason="only one build runs on this machine")
+def test_density_hierarchy_and_neighbours_give_the_same_bits_and_mixtures_agree() -> None:
+    by_isa = {}
+    for isa in available_isas():
+        done = _run(OTHERS, isa)
+        assert done.returncode == 0, done.stderr
+        by_isa[isa] = json.loads(done.stdout)
+        assert by_isa[isa].pop("isa") == isa
+    first, *others = by_isa.values()
+    for other in others:
+        for name, value in first.items():
+            same = value if isinstance(value, str) else pytest.approx(value, rel=1e-6)
+            assert other[name] == same, name
 
 
 def test_every_algorithm_gives_the_same_bits(hashes: dict[str, dict[str, str]]) -> None:

@@ -131,7 +131,7 @@ def test_errors_name_columns(estimator: Any, value: float, told: str) -> None:
         estimator(2).fit(frame)
     empty = FRAME.assign(**{"odd one": np.nan})
     if estimator in (GaussianMixture, CategoricalMixture, MixedMixture):
-        with pytest.raises(ValueError, match="column 'odd one'.* no value"):
+        with pytest.raises(ValueError, match=r"column 'odd one'.* no value"):
             estimator(2).fit(empty)
 
 

@@ -32,7 +32,9 @@ def test_rows_too_far_out_are_refused(
     estimator: Any, covariance_type: str, init_params: str
 ) -> None:
     model = estimator(2, covariance_type=covariance_type, init_params=init_params, random_state=0)
-    with pytest.raises(ValueError, match=f"^{estimator.__name__}: .* squares overflow float64; div"):
+    with pytest.raises(
+        ValueError, match=f"^{estimator.__name__}: .* squares overflow float64; div"
+    ):
         model.fit(np.full((20, 2), 1e300))
 
 

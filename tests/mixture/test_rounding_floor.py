@@ -34,7 +34,11 @@ def test_collinear_columns_end_alike_on_every_instruction_set(
                 3, covariance_type=covariance_type, reg_covar=0, init_params=init_params,
                 random_state=1, max_iter=40,
             ).fit(COLLINEAR.astype(dtype))  # fmt: skip
-        assert {event["where"] for event in model.events_ if event["what"] == "floored"} == {0, 1, 2}
+        assert {event["where"] for event in model.events_ if event["what"] == "floored"} == {
+            0,
+            1,
+            2,
+        }
         bounds.append(model.lower_bound_)
     assert bounds[1] == pytest.approx(bounds[0], abs=1e-4)
 

@@ -54,9 +54,7 @@ def bits_of(block: Block, known: Packed | None) -> Bits:
     return pack(block.rows, block.n_threads)[0]
 
 
-def check_binary(
-    who: str, rows: Any, n_threads: int, names: Sequence[str] | None = None
-) -> None:
+def check_binary(who: str, rows: Any, n_threads: int, names: Sequence[str] | None = None) -> None:
     """Refuse values other than 0 and 1."""
     if sp.issparse(rows) or not _only_bits(rows, n_threads):
         refuse_odd(who, rows, names)

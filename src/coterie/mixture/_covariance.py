@@ -63,9 +63,7 @@ class Shape(ABC):
         return self.pooled(np.ones(n_components), stack)
 
     @abstractmethod
-    def factor(
-        self, covariances: Floats, least: Any = 0.0
-    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def factor(self, covariances: Floats, least: Any = 0.0) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Factors, and which components have none (not positive definite); those hold NaN.
 
         `least`, one for all or one each, is the share of a column's variance that rounding may
@@ -189,9 +187,7 @@ class Full(Shape):
     def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
         return clip_matrices(covariances, floor)
 
-    def factor(
-        self, covariances: Floats, least: Any = 0.0
-    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def factor(self, covariances: Floats, least: Any = 0.0) -> tuple[Floats, npt.NDArray[np.bool_]]:
         return _factor_matrices(covariances, least)
 
     def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
@@ -234,9 +230,7 @@ class Tied(Full):
         clipped, n_raised = clip_matrices(covariances[np.newaxis], floor)
         return clipped[0], n_raised
 
-    def factor(
-        self, covariances: Floats, least: Any = 0.0
-    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def factor(self, covariances: Floats, least: Any = 0.0) -> tuple[Floats, npt.NDArray[np.bool_]]:
         factors, bad = _factor_matrices(covariances[np.newaxis], least)
         return factors[0], bad
 
@@ -276,9 +270,7 @@ class Diagonal(Shape):
         narrow = ~(covariances >= least)
         return np.where(narrow, least, covariances), np.count_nonzero(narrow, axis=1)
 
-    def factor(
-        self, covariances: Floats, least: Any = 0.0
-    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def factor(self, covariances: Floats, least: Any = 0.0) -> tuple[Floats, npt.NDArray[np.bool_]]:
         return _factor_variances(covariances)
 
     def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:

@@ -45,9 +45,7 @@ class Layout:
         """Number of categories of the columns that have them."""
         return tuple(len(own) for own in self.categories)
 
-    def rows(
-        self, who: str, columns: Sequence[Column], names: Sequence[str] | None = None
-    ) -> Any:
+    def rows(self, who: str, columns: Sequence[Column], names: Sequence[str] | None = None) -> Any:
         """The encoded rows."""
         parts = []
         if self.numeric:

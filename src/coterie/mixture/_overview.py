@@ -96,8 +96,9 @@ def look_over(blocks: Blocks, near: Floats, *, diagonal: bool = False) -> Overvi
 
     total = blocks.total(sums)
     shift = total.first / total.weight
-    square = np.square(shift) if diagonal else np.outer(shift, shift)
-    scatter = total.second - total.weight * square
+    with np.errstate(over="ignore", invalid="ignore"):  # `check_squares` tells of it
+        square = np.square(shift) if diagonal else np.outer(shift, shift)
+        scatter = total.second - total.weight * square
     return Overview(total.weight, near + shift, scatter, float(np.finfo(blocks.dtype).eps))
 
 

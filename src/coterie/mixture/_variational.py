@@ -75,6 +75,12 @@ class VariationalFamily(GaussianFamily):
         rows = counts if scatter.shape[0] == counts.size else counts.sum(keepdims=True)
         return scatter + self.blur * rows[:, np.newaxis, np.newaxis] * np.eye(self.n_cols)
 
+    def rounding(self, components: Gaussians, counts: Floats, before: Gaussians) -> float:
+        """The divergence from the prior is rounded too, however little the rows weigh."""
+        log_dets = np.abs(self._log_dets(components)) + self.n_cols  # type: ignore[arg-type]
+        by_prior = float((self._prior.mass * log_dets).sum())
+        return super().rounding(components, counts, before) + by_prior
+
     def log_norms(self, components: Gaussians) -> Floats:
         assert isinstance(components, Posteriors)
         d = self.n_cols

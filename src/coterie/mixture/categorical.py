@@ -157,9 +157,7 @@ class CategoricalMixture(PlainMixture):
                     "columns; give a list of categories for every column."
                 )
         names = self._column_names
-        return [
-            learn_categories(who, column_words(names, c), own) for c, own in enumerate(source)
-        ]
+        return [learn_categories(who, column_words(names, c), own) for c, own in enumerate(source)]
 
     @property
     def _sizes(self) -> tuple[int, ...]:
