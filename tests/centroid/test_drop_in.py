@@ -81,9 +81,7 @@ def test_x_squared_norms_are_checked():
 def test_k_means_is_a_function_too():
     weights = np.linspace(0.5, 2, len(X))
     model = KMeans(4, n_init=2, random_state=1).fit(X, sample_weight=weights)
-    found = k_means(
-        X, 4, sample_weight=weights, n_init=2, random_state=1, return_n_iter=True
-    )
+    found = k_means(X, 4, sample_weight=weights, n_init=2, random_state=1, return_n_iter=True)
     assert np.array_equal(found[0], model.cluster_centers_)
     assert np.array_equal(found[1], model.labels_)
     assert found[2:] == (model.inertia_, model.n_iter_)

@@ -16,9 +16,7 @@ Floats = npt.NDArray[np.float64]
 _SMALLEST_RANGE = 1e-151
 
 
-def lay_out_for(
-    who: str, blocks: Blocks, centers: Floats | None = None
-) -> tuple[Columns, Space]:
+def lay_out_for(who: str, blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Space]:
     """Coordinates for these rows; a clear error where they hold what cannot be clustered.
 
     Parameters
