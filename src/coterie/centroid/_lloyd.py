@@ -67,7 +67,7 @@ class Tally:
     def _n_rows_of_each(self) -> npt.NDArray[np.int64]:
         """How many rows each cluster has."""
         if self.blocks.weights is None:
-            return self.weight_sums[0]  # type: ignore[no-any-return]
+            return self.weight_sums[0]
         return row_counts(self.labels, self.weight_sums.shape[1])
 
     def objective(self, centers: Floats) -> float:

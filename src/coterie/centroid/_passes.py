@@ -194,7 +194,10 @@ def lay_out(blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Spa
     """Look at the columns once and choose the coordinates to compute in; see `space_of`."""
     columns = blocks.total(survey)
     if not columns.finite:
-        raise NotFiniteError
+        raise NotFiniteError(
+            "X holds values that are not finite; if it did not when the fit began, it was changed "
+            "meanwhile: pass a copy."
+        )
     space = space_of(blocks, columns, centers)
     if blocks.weights is not None:
         nobody = np.zeros(blocks.n_rows, dtype=np.int32)

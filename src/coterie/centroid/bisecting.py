@@ -253,9 +253,7 @@ class BisectingKMeans(CentroidClusterer):
                 tol=self.tol,
                 recorder=recorder,
             )
-            if best is None or improves(
-                run.objective, run.centers, best.objective, best.centers
-            ):
+            if best is None or improves(run.objective, run.centers, best.objective, best.centers):
                 best = run
         assert best is not None
         return publish_split(blocks, space, best)

@@ -300,9 +300,7 @@ class KMeans(CentroidClusterer):
                 self.max_iter, self._callback(), self.keep == "parameters", restart, n_init
             )
             run = self._run(blocks, space, rng, tol, recorder)
-            if best is None or improves(
-                run.objective, run.centers, best.objective, best.centers
-            ):
+            if best is None or improves(run.objective, run.centers, best.objective, best.centers):
                 best, kept = run, recorder
             if recorder.stopped:
                 if kept is not recorder:

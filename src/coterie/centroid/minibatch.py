@@ -81,7 +81,8 @@ class MiniBatchKMeans(CentroidClusterer):
     random_state : int, RandomState or None, default=None
     tol : float, default=0.0
         Stop once the summed squared move of the centres in a step is at most ``tol`` times the
-        mean variance of the columns; 0: never.
+        mean variance of the columns, for a plain mean as in scikit-learn; `fit` forgets and so
+        moves five times as far. 0: never.
     max_no_improvement : int or None, default=10
         Stop once the exponentially smoothed inertia of the batches has not reached a new low for
         this many steps in a row; None: never.
@@ -234,7 +235,8 @@ class MiniBatchKMeans(CentroidClusterer):
             max_steps=max_steps,
             plateau=Plateau(
                 memory=min(1.0, _RECENT * batch_size / (blocks.n_rows + 1)),
-                tol=self.tol * float(columns.variance.mean()),
+                # Steps that forget are so many times longer than those of a plain mean.
+                tol=self.tol * float(columns.variance.mean()) * (1 + _FORGET) ** 2,
                 max_no_improvement=self.max_no_improvement,
             ),
             forget=_FORGET,
