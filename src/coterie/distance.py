@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._checks import check_memory, checked
+from coterie._checks import check_memory, checked, refuse_stand_in
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
 
@@ -94,6 +94,7 @@ def as_metric(
         name = getattr(metric, "__name__", "callable")
         function = (lambda x, y: metric(x, y, **params)) if params else metric
         return Metric(name, None, _plain(who, name), function)
+    refuse_stand_in(who, "metric", metric)
     if not isinstance(metric, str) or metric not in (*METRICS, *_SYNONYMS):
         raise ValueError(
             f"{who}: metric={metric!r} was given; use one of {', '.join(METRICS)} "
