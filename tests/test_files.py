@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import coterie
-from coterie import DBSCAN, KMeans
+from coterie import DBSCAN, HDBSCAN, AgglomerativeClustering, KMeans
 from coterie._files import load, load_bundle, save_model
 from coterie.errors import FileError
 from toys import Estimated, Toy, fitted_toy, header_of, round_trip
@@ -272,3 +272,44 @@ def test_saving_onto_a_directory_leaves_no_scratch(tmp_path):
     with pytest.raises(IsADirectoryError):
         save_model(tmp_path / "m", Toy())
     assert os.listdir(tmp_path) == ["m"]
+
+
+# ---- functions that a file cannot carry
+
+
+def far(x, y):
+    return float(np.abs(x - y).sum())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DBSCAN(eps=3.0, min_samples=3, metric=far),
+        HDBSCAN(min_cluster_size=4, metric=far),
+        AgglomerativeClustering(2, metric=far, linkage="average"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_metric_lost_on_the_way_is_named_when_it_is_needed(tmp_path, model):
+    X = np.repeat([[0.0], [9.0]], 8, axis=0) + np.random.RandomState(0).normal(size=(16, 2))
+    expected = model.fit(X).predict(X)
+    model.save(tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert_array_equal(loaded.labels_, model.labels_)
+    said = r"^\w+: metric was a function .*set_params\(metric=\.\.\.\)"
+    for method in (loaded.predict, loaded.fit):
+        with pytest.raises(ValueError, match=said):
+            method(X)
+    assert_array_equal(loaded.set_params(metric=far).predict(X), expected)
+
+
+def test_other_functions_lost_on_the_way_are_named_by_fit(tmp_path):
+    def first(X, n_clusters, random_state):
+        return X[:n_clusters]
+
+    X = np.arange(12.0).reshape(6, 2)
+    KMeans(2, init=first, n_init=1).fit(X).save(tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert loaded.predict(X).shape == (6,)
+    with pytest.raises(ValueError, match="init was a function when the model was saved"):
+        loaded.fit(X)

@@ -109,10 +109,21 @@ def is_stand_in(value: Any) -> bool:
     return isinstance(value, str) and value == STAND_IN
 
 
+def refuse_stand_in(who: str, name: str, value: Any) -> None:
+    """Refuse to go on without a function that was lost on the way through a file."""
+    if is_stand_in(value):
+        raise ValueError(
+            f"{who}: {name} was a function when the model was saved, and a model file carries no "
+            f"functions; set it again with model.set_params({name}=...)."
+        )
+
+
 def check_params(who: str, params: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
     """Refuse a parameter outside its declared range."""
     for name, rule in rules.items():
         if not rule.allows(params[name]):
+            if rule.allows(len):
+                refuse_stand_in(who, name, params[name])
             raise ValueError(f"{who}: {name}={params[name]!r} was given; use {rule.words}.")
 
 

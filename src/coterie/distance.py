@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._checks import check_memory, checked, nan_for_masked, refuse_lazy
+from coterie._checks import check_memory, checked, nan_for_masked, refuse_lazy, refuse_stand_in
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
 
@@ -133,6 +133,7 @@ def as_metric(
         name = getattr(metric, "__name__", "callable")
         function = (lambda x, y: metric(x, y, **params)) if params else metric
         return Metric(name, None, _plain(who, name), function)
+    refuse_stand_in(who, "metric", metric)
     if not isinstance(metric, str) or metric not in NAMES:
         raise ValueError(
             f"{who}: metric={metric!r} was given; use one of {', '.join(METRICS)} "

@@ -200,8 +200,8 @@ class HDBSCAN(Clusterer):
         ),
         "selected_clusters_": Array("i4", ("selected",), 0),
         "least_lambda_": Real(0, finite=False),
-        "centroids_": Array("f", (None, "width"), finite=False, nan=True, optional=True),
-        "medoids_": Array("f", (None, "width"), finite=False, nan=True, optional=True),
+        "centroids_": Array("f", ("selected", "width"), finite=False, nan=True, optional=True),
+        "medoids_": Array("f", ("selected", "width"), finite=False, nan=True, optional=True),
         "gower_": Parts(optional=True),
         "history_": RECORDS,
         "events_": RECORDS,
@@ -552,6 +552,8 @@ class HDBSCAN(Clusterer):
         n_rows = sizes["finite"]
         if n_rows < 1 or sizes["edges"] != n_rows - 1:
             raise ValueError("spanning_tree_ does not join the rows")
+        if self._k > n_rows:
+            raise ValueError("min_samples is more than there are rows")
         check_trees(*self._stored_trees(), n_rows, self.spanning_tree_)
         if np.count_nonzero(self.labels_ > _INFINITE) != n_rows:
             raise ValueError("labels_ and core_distances_ disagree about the rows")

@@ -73,7 +73,7 @@ class BernoulliMixture(PlainMixture):
 
     _stores: ClassVar[Mapping[str, Field]] = {
         **PlainMixture._stores,
-        "probabilities_": Array("f", ("components", "columns"), 0, 1),
+        "probabilities_": Array("f8", ("components", "columns"), 0, 1),
     }
     _rules: ClassVar[Mapping[str, Rule]] = {
         **PlainMixture._rules,

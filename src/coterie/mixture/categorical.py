@@ -83,7 +83,7 @@ class CategoricalMixture(PlainMixture):
     _stores: ClassVar[Mapping[str, Field]] = {
         **PlainMixture._stores,
         "categories_": Many(Text((None,)), "columns"),
-        "probabilities_": Many(Array("f", ("components", None), 0, 1), "columns"),
+        "probabilities_": Many(Array("f8", ("components", None), 0, 1), "columns"),
     }
     _rules: ClassVar[Mapping[str, Rule]] = {
         **PlainMixture._rules,

@@ -100,12 +100,12 @@ class MixedMixture(PlainMixture):
     _stores: ClassVar[Mapping[str, Field]] = {
         **PlainMixture._stores,
         "kinds_": Many(Word(("numeric", "categorical", "binary")), "columns"),
-        "locations_": Array("f", ("numeric",)),
-        "scales_": Array("f", ("numeric",), 5e-324),
-        "means_": Array("f", ("components", "numeric")),
-        "variances_": Array("f", ("components", "numeric"), 0),
+        "locations_": Array("f8", ("numeric",)),
+        "scales_": Array("f8", ("numeric",), 5e-324),
+        "means_": Array("f8", ("components", "numeric")),
+        "variances_": Array("f8", ("components", "numeric"), 0),
         "categories_": Many(Text((None,)), "others"),
-        "probabilities_": Many(Array("f", ("components", None), 0, 1), "others"),
+        "probabilities_": Many(Array("f8", ("components", None), 0, 1), "others"),
     }
     _rules: ClassVar[Mapping[str, Rule]] = {
         **PlainMixture._rules,

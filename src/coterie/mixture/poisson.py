@@ -75,7 +75,7 @@ class PoissonMixture(PlainMixture):
 
     _stores: ClassVar[Mapping[str, Field]] = {
         **PlainMixture._stores,
-        "rates_": Array("f", ("components", "columns"), 0),
+        "rates_": Array("f8", ("components", "columns"), 0),
     }
     _rules: ClassVar[Mapping[str, Rule]] = {
         **PlainMixture._rules,
