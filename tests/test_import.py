@@ -44,6 +44,21 @@ def test_importing_is_quick() -> None:
     assert min(float(_run(code)) for _ in range(5)) < 0.2
 
 
+def test_importing_costs_no_more_than_the_changelog_says() -> None:
+    # 0.02 s beyond scikit-learn's base, of CPU time, with slack for slow machines.
+    code = (
+        "import sklearn.base, time; start = time.process_time(); import coterie;"
+        "print(time.process_time() - start)"
+    )
+    assert min(float(_run(code)) for _ in range(3)) < 0.1
+    assert _run("import sys, coterie; print('sklearn' in sys.modules)") == "False\n"
+
+
+def test_version_and_plots_are_there_on_first_use() -> None:
+    code = "import coterie; print(coterie.__version__[:2], coterie.plots.scatter.__name__)"
+    assert _run(code) == "0. scatter\n"
+
+
 def test_importing_prints_nothing() -> None:
     assert _run("import coterie") == ""
 

@@ -122,8 +122,11 @@ def test_skipped_columns_are_named_and_many_columns_drawn(capsys):
     lines += [",".join(["x", *(f"{v:.4f}" for v in rng.normal(size=3)), "5"]) for _ in range(30)]
     Path("t.csv").write_text("\n".join(lines))
     assert main(["fit", "t.csv", "-k", "3"]) == 0
-    out = capsys.readouterr().out
-    assert "skipped     who" in out
+    out, err = capsys.readouterr()
+    assert "left out    who" in out
+    assert err == (
+        "coterie: warning: column 'who' holds text, such as 'x' in line 2; it is left out\n"
+    )
     assert "columns     a, b, c, constant\n" in out
     assert load_bundle("coterie-out/model.coterie").scaling["scale"][3] == 1
 

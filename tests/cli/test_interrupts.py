@@ -18,20 +18,20 @@ FIT = ["-m", "coterie.cli", "fit", str(FAITHFUL), "-k", "2", "-o", "out"]
 )
 def test_during_imports(module, tmp_path):
     # Python tells of every module it has imported, so the moment does not depend on the machine.
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-X", "importtime", *FIT],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=tmp_path,
-    )
-    for line in process.stderr:
-        if line.split("|")[-1].strip() == module:
-            process.send_signal(signal.SIGINT)
-            break
-    rest = process.stderr.read()
-    assert process.stdout.read() == ""
-    assert process.wait(timeout=60) == 130
+    ) as process:
+        for line in process.stderr:
+            if line.split("|")[-1].strip() == module:
+                process.send_signal(signal.SIGINT)
+                break
+        rest = process.stderr.read()
+        assert process.stdout.read() == ""
+    assert process.returncode == 130
     assert [line for line in rest.splitlines() if "import time:" not in line] == [
         "coterie: interrupted"
     ]

@@ -2,11 +2,14 @@
 
 import os
 import pty
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+
+from coterie._files import load_bundle
 
 COTERIE = [sys.executable, "-m", "coterie.cli"]
 
@@ -25,7 +28,7 @@ def table(n_columns, name="column_{}"):
 def on_a_terminal(*arguments, width=80):
     """What a terminal of this width shows."""
     ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "dumb", "COLUMNS": str(width)}
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(width)}
     with subprocess.Popen(
         [*COTERIE, *arguments], stdout=theirs, stderr=subprocess.PIPE, env=environment
     ) as process:
@@ -41,7 +44,7 @@ def on_a_terminal(*arguments, width=80):
             shown += piece
         assert process.wait() == 0, process.stderr.read()
     os.close(ours)
-    return shown.decode().replace("\r\n", "\n")
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown.decode().replace("\r\n", "\n"))
 
 
 @pytest.mark.parametrize(("n_columns", "k"), [(2, 3), (6, 3), (36, 3), (36, 25)])
@@ -51,11 +54,10 @@ def test_a_terminal_of_80_columns_shows_every_number_whole(n_columns, k):
         subprocess.run([*COTERIE, "fit", "t.csv", "-k", str(k)], capture_output=True).returncode
         == 0
     )
-    from coterie._files import load_bundle
 
+    shown = on_a_terminal("fit", "t.csv", "-k", str(k))
     bundle = load_bundle("coterie-out/model.coterie")
     centers = bundle.model.cluster_centers_ * bundle.scaling["scale"] + bundle.scaling["mean"]
-    shown = on_a_terminal("fit", "t.csv", "-k", str(k))
     grid = shown[shown.index("cluster") : shown.index("SSE")]
     assert max(len(line) for line in grid.splitlines()) <= 80
     words = grid.split()

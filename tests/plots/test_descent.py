@@ -1,8 +1,10 @@
 """The descent plot shows both half-steps."""
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from coterie import DBSCAN, HDBSCAN, BisectingKMeans, GaussianMixture, KMeans, MiniBatchKMeans
 from coterie.plots import descent
 
 HISTORY = [
@@ -24,3 +26,39 @@ def test_both_half_steps_are_drawn_in_their_order():
 def test_an_empty_history_is_refused():
     with pytest.raises(ValueError, match="history is empty"):
         descent([], ax=Figure().subplots())
+
+
+def blobs():
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 6])
+
+
+@pytest.mark.parametrize(
+    ("model", "objective", "step"),
+    [
+        (KMeans(2, random_state=0), "sum of squared errors", "iteration"),
+        (MiniBatchKMeans(2, random_state=0), "smoothed sum of squared errors", "step"),
+        (BisectingKMeans(3, random_state=0), "sum of squared errors", "split"),
+        (GaussianMixture(2, random_state=0), "free energy", "iteration"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_objective_has_its_name(model, objective, step):
+    fitted = model.fit(blobs())
+    for given in (fitted, fitted.history_):
+        ax = descent(given, ax=Figure().subplots())
+        assert (ax.get_ylabel(), ax.get_xlabel()) == (f"objective ({objective})", step)
+
+
+def test_stages_are_bars_as_long_as_they_took():
+    history = HDBSCAN().fit(blobs()).history_
+    ax = descent(history, ax=Figure().subplots())
+    assert [text.get_text() for text in ax.get_yticklabels()] == [e["stage"] for e in history]
+    assert sum(bar.get_width() for bar in ax.patches) == pytest.approx(history[-1]["seconds"])
+
+
+def test_what_has_no_history_is_refused():
+    with pytest.raises(ValueError, match="DBSCAN has no history_"):
+        descent(DBSCAN(eps=1.0).fit(blobs()), ax=Figure().subplots())
+    with pytest.raises(ValueError, match="an entry of the history has a, b"):
+        descent([{"a": 1, "b": 2}], ax=Figure().subplots())

@@ -1,9 +1,11 @@
 """The plot of k-distances marks eps and the knee."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from coterie import select
 from coterie.plots import k_distances
 from coterie.select import suggest_eps
 
@@ -33,3 +35,10 @@ def test_no_knee_is_said():
     ax = k_distances(found, ax=Figure().subplots())
     assert not ax.collections
     assert "no knee" in ax.texts[0].get_text()
+
+
+def test_rows_are_welcome_too_as_a_frame():
+    frame = pd.DataFrame(rows(), columns=["a", "b"])
+    ax = k_distances(frame, ax=Figure().subplots())
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), suggest_eps(rows()).curve)
+    assert len(select.k_distances(frame, 4).kth) == len(frame)

@@ -1,6 +1,7 @@
 """The scatter plot shows every cluster where it is."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -120,3 +121,27 @@ def test_wrong_shapes_are_refused(ax):
         scatter(np.zeros((3, 2)), [0, 1], ax=ax)
     with pytest.raises(ValueError, match="at least one row"):
         scatter(np.zeros((0, 2)), [], ax=ax)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3])
+def test_rows_with_gaps_are_left_out_and_counted(n_columns, ax):
+    X = np.random.RandomState(0).normal(size=(20, n_columns))
+    X[3, 0], X[5, -1] = np.nan, np.inf
+    scatter(X, np.zeros(20, dtype=int), ax=ax)
+    assert ax.texts[-1].get_text() == "2 rows with missing or infinite values not drawn"
+    if n_columns > 1:
+        assert len(drawn_points(ax)[0]) == 18
+    scatter(X * np.nan, np.zeros(20, dtype=int), ax=ax)
+
+
+def test_labels_may_be_text_and_a_frame_names_the_axes(ax, tmp_path):
+    X, labels, _ = blobs(2, 2)
+    frame = pd.DataFrame(X, columns=["\u6f22 \U0001f9c0", "cost $ and $"])
+    scatter(frame, np.array(["Gentoo", "Adelie"])[labels], ax=ax, title="\U0001f9c0")
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == [
+        "Adelie: 30 (50%)", "Gentoo: 30 (50%)"
+    ]  # fmt: skip
+    assert "cost" in ax.get_ylabel()
+    ax.figure.savefig(tmp_path / "p.png")  # would warn of glyphs that the font lacks
+    with pytest.raises(ValueError, match="column 'who' of X holds values that are no numbers"):
+        scatter(frame.assign(who="x"), labels, ax=ax)

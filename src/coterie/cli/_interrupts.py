@@ -1,4 +1,4 @@
-"""Ctrl-C: at once while nothing has been done, as a KeyboardInterrupt once there is work to undo."""
+"""Ctrl-C: it ends a command at once while nothing has been done, later after cleaning up."""
 
 from __future__ import annotations
 

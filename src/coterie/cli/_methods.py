@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,7 +124,7 @@ def _mixture(name: str, method: str, centers: Callable[[Any], Any], **defaults: 
             callback=choices.callback,
         ).fit(rows)
         facts = {"log-lik.": f"{model.score(rows) * len(rows):.10g} ({units})"}
-        if hasattr(model, "bic"):
+        with suppress(AttributeError):  # a posterior has none
             facts["BIC"] = f"{model.bic(rows):.10g}"
         facts["weights"] = ", ".join(f"{weight:.4f}" for weight in model.weights_)
         facts["iterations"] = str(model.n_iter_)

@@ -115,5 +115,5 @@ def _names(entry: Mapping[str, Any], model: Any) -> tuple[str, str]:
     if "objective_assign" in entry:
         return "sum of squared errors", "iteration"
     if "shift" in entry:
-        return "sum of squared errors, smoothed over batches", "step"
+        return "smoothed sum of squared errors", "step"
     return "sum of squared errors", "split"

@@ -38,7 +38,7 @@ def scatter(
     Two columns are drawn as they are, more through their first two principal components, a
     single one as a histogram. An ellipse shows the covariance of each cluster of at least three
     rows at one standard deviation. Noise (label -1) is grey. Rows with missing or infinite values
-    are not drawn; a line below the title says how many.
+    are not drawn; a line in the corner says how many.
 
     Beyond `max_points` rows an even sample is drawn, and components and ellipses are those of the
     sample, so a memory map is not read whole. Cost is that of the sample: O(max_points * d^2).
@@ -98,9 +98,14 @@ def scatter(
     if n_left:
         of_sample = "" if isinstance(sample, slice) else " of the sample"
         ax.text(
-            0.0, 1.005, f"{n_left:,} rows{of_sample} with missing or infinite values not drawn",
-            transform=ax.transAxes, ha="left", va="bottom", color=INK, fontsize=10,
-        )  # fmt: skip
+            0.01,
+            0.01,
+            f"{n_left:,} rows{of_sample} with missing or infinite values not drawn",
+            transform=ax.transAxes,
+            color=INK,
+            fontsize=10,
+            bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 2},
+        )
     plain(ax)
     return ax
 
