@@ -397,10 +397,10 @@ def _unit_for(X: Any, p: float) -> float:
         return 1.0
     with suppress(TypeError, ValueError, OverflowError):
         table = np.asarray(X)
-        if table.dtype.kind not in "f":
-            table = table.astype(np.float64)
-        if table.size == 0:
+        if table.size == 0 or table.dtype.kind == "c":
             return 1.0
+        if table.dtype.kind != "f":
+            table = table.astype(np.float64)
         low, high = np.fmin.reduce(table, axis=None), np.fmax.reduce(table, axis=None)
         largest = float(max(-low, high))
         exponent = math.frexp(largest)[1]

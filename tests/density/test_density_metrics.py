@@ -104,11 +104,13 @@ def test_dbscan_under_mahalanobis_is_that_of_the_table(d: int) -> None:
 
 def test_parameters_without_effect_are_named() -> None:
     X = blobs()
-    with pytest.warns(AdviceWarning, match="p=3 is ignored by metric='euclidean'; use"):
+    with pytest.warns(
+        AdviceWarning, match="p=3 was given, and metric='euclidean' takes none; leave p out or use"
+    ):
         coterie.DBSCAN(1.0, p=3).fit(X)
-    with pytest.warns(SyntaxWarning, match="is ignored: p=4 there and p=3 here"):
+    with pytest.warns(SyntaxWarning, match="Parameter p is found in metric_params"):
         coterie.DBSCAN(1.0, metric="minkowski", p=3, metric_params={"p": 4}).fit(X)
-    with pytest.warns(AdviceWarning, match="metric_params={'V': 1} is ignored"):
+    with pytest.warns(AdviceWarning, match="metric_params={'V': 1} was given"):
         coterie.DBSCAN(1.0, metric="precomputed", metric_params={"V": 1}).fit(pairwise(X))
     with pytest.raises(TypeError, match=r"given q, which it does not take; .* are p, w"):
         coterie.DBSCAN(1.0, metric="minkowski", metric_params={"q": 4}).fit(X)

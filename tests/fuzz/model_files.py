@@ -78,6 +78,7 @@ def zoo() -> dict[str, tuple[Any, Any]]:
         made[f"bayesian {kind}"] = (bayesian, X)
     for linkage in ("ward", "single", "complete", "average", "weighted", "median"):
         made[f"tree {linkage}"] = (c.AgglomerativeClustering(3, linkage=linkage), X)
+    made["columns"] = (c.FeatureAgglomeration(2, linkage="average"), X)
     given = c.AgglomerativeClustering(3, linkage="average", metric="precomputed")
     made["tree precomputed"] = (given, lengths)
     with warnings.catch_warnings():

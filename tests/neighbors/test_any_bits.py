@@ -160,12 +160,20 @@ def test_numbers_of_neighbours_of_any_type(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("n_rows", [50, 500])
-@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "minkowski"])
-def test_a_tree_of_infinite_lengths_is_refused(metric: str, n_rows: int) -> None:
-    X = np.random.default_rng(0).normal(size=(n_rows, 2)) * 1e200
+@pytest.mark.parametrize("metric", ["euclidean", "minkowski"])
+def test_a_tree_of_huge_rows_is_that_of_rows(metric: str, n_rows: int) -> None:
+    X = np.random.default_rng(0).normal(size=(n_rows, 2))
     params = {"p": 3} if metric == "minkowski" else {}
-    with pytest.raises(ValueError, match="overflow float64; scale X down"):
-        spanning_tree(X, metric=metric, **params)
+    plain, huge = (spanning_tree(x, metric=metric, **params) for x in (X, X * 1e200))
+    np.testing.assert_array_equal(huge.heads, plain.heads)
+    np.testing.assert_allclose(huge.lengths, plain.lengths * 1e200)
+
+
+@pytest.mark.parametrize("n_rows", [50, 500])
+def test_a_tree_of_infinite_lengths_is_refused(n_rows: int) -> None:
+    X = np.random.default_rng(0).normal(size=(n_rows, 2)) * 1e200
+    with pytest.raises(ValueError, match="overflow float64; scale the rows down"):
+        spanning_tree(X, metric="sqeuclidean")
 
 
 def test_a_function_that_changes_its_mind_is_refused() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import check_finite_rows
-from coterie.centroid._passes import NotFiniteError, lay_out
-from coterie.centroid._space import Columns, Space
+from coterie.centroid._passes import lay_out
+from coterie.centroid._space import Columns, NotFiniteError, Space
 from coterie.data import Blocks
 
 Floats = npt.NDArray[np.float64]

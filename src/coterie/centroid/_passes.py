@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from coterie._kernels import kernels
-from coterie.centroid._space import Columns, Space, space_of
+from coterie.centroid._space import Columns, NotFiniteError, Space, space_of
 from coterie.data import Block, Blocks
 
 #: Rows at a time where a pass needs scratch for each.
@@ -21,10 +21,6 @@ _SCAN_ROWS, _FEW_VALUES = 1 << 16, 1 << 22
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
-
-
-class NotFiniteError(ValueError):
-    """The rows hold NaN or infinity."""
 
 
 def _csr(rows: Any) -> tuple[Any, Any, Any]:

@@ -28,6 +28,10 @@ _LARGE_BITS = 1000
 _WEIGHT_BITS = 8
 
 
+class NotFiniteError(ValueError):
+    """The rows hold NaN or infinity."""
+
+
 @dataclass(frozen=True)
 class Columns:
     """Range, mean and spread of each column; `a + b` describes the rows of both."""
@@ -185,6 +189,8 @@ def space_of(blocks: Blocks, columns: Columns, centers: Floats | None = None) ->
     missing_bits = max(0.0, weight_bits - _WEIGHT_BITS)
     if wild:
         missing_bits += detail_bits + _VALUE_BITS - value_bits
+    if not np.isfinite(missing_bits):  # of a spread that is beyond float64
+        raise NotFiniteError
     limit = 120 if blocks.dtype == np.float32 else 900
     scale = 2.0 ** float(np.clip(-frame_exponent, -limit, limit))
     finest = np.maximum(_power_of_two_at_least(reach) - _BITS_BELOW + value_bits, -900)

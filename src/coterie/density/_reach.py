@@ -17,9 +17,9 @@ from scipy.sparse import csgraph
 
 from coterie._kernels import kernels
 from coterie.distance import Metric, prepare_both
-from coterie.neighbors import SpanningTree, kth_distances, spanning_tree
+from coterie.neighbors import SpanningTree, kth_distances
 from coterie.neighbors.kdtree import choose_tree
-from coterie.neighbors.spanning_tree import prim
+from coterie.neighbors.spanning_tree import least_tree, prim
 
 Floats = npt.NDArray[np.float64]
 
@@ -64,7 +64,7 @@ class Reachability:
         """The tree of rows under a metric."""
         cores, _ = kth_distances(rows, self.k, metric=metric, n_threads=self.n_threads)
         scaled = cores if self.alpha == 1 else cores * self.alpha
-        tree = spanning_tree(rows, scaled, metric=metric, n_threads=self.n_threads)
+        tree = least_tree("HDBSCAN", rows, metric, scaled, n_threads=self.n_threads)
         return ReachTree(self._shrink(tree, cores), cores)
 
     def of_table(self, dists: Floats) -> ReachTree:

@@ -11,8 +11,9 @@ from sklearn.utils import check_random_state
 from coterie._checks import check_finite_rows
 from coterie._history import Recorder
 from coterie.centroid._lloyd import Tally, lloyd
-from coterie.centroid._passes import NotFiniteError, lay_out
+from coterie.centroid._passes import lay_out
 from coterie.centroid._seeding import SEEDINGS
+from coterie.centroid._space import NotFiniteError
 from coterie.centroid._steps import choose_step
 from coterie.data import Blocks
 from coterie.hierarchy._single import merge_table

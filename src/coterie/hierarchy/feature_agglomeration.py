@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Estimator
 from coterie._checks import CALLABLE, Rule, checked, one_of, validated
+from coterie._stored import Field
 from coterie.hierarchy.agglomerative import AgglomerativeClustering
 
 Floats = npt.NDArray[np.float64]
@@ -41,7 +42,7 @@ class FeatureAgglomeration(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Es
     Parameters
     ----------
     n_clusters, metric, memory, connectivity, compute_full_tree, linkage, distance_threshold, \
-compute_distances, n_threads
+compute_distances, metric_params, n_threads
         See `AgglomerativeClustering`, with columns for rows.
     pooling_func : {"mean", "median", "min", "max"} or callable, default="mean"
         What the columns of a cluster become in `transform`; a function is given an array of
@@ -65,6 +66,9 @@ compute_distances, n_threads
     array([[2., 5.]])
     """
 
+    _stores: ClassVar[Mapping[str, Field]] = {
+        name: field for name, field in AgglomerativeClustering._stores.items() if name in _PUBLISHED
+    }
     _rules: ClassVar[Mapping[str, Rule]] = {
         **{
             name: rule
@@ -94,6 +98,7 @@ compute_distances, n_threads
         pooling_func: Any = "mean",
         distance_threshold: float | None = None,
         compute_distances: bool = False,
+        metric_params: Mapping[str, Any] | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -105,6 +110,7 @@ compute_distances, n_threads
         self.pooling_func = pooling_func
         self.distance_threshold = distance_threshold
         self.compute_distances = compute_distances
+        self.metric_params = metric_params
         self.n_threads = n_threads
 
     def fit(self, X: Any, y: Any = None) -> Self:

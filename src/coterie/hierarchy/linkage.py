@@ -25,7 +25,7 @@ from coterie.hierarchy._triangle import (
     triangle_of,
 )
 from coterie.hierarchy._vectors import link_vectors
-from coterie.neighbors.spanning_tree import SpanningTree, spanning_tree
+from coterie.neighbors.spanning_tree import SpanningTree, least_tree
 
 Floats = npt.NDArray[np.float64]
 
@@ -171,7 +171,7 @@ def _link_rows(
         lengths_between = lengths_of(metric, rows, n_threads)
         return Linked(*link_connected(graph, method, lengths_between, rows, who=who))
     if method == "single":
-        tree = spanning_tree(X, metric=metric, n_threads=n_threads)
+        tree = least_tree(who, X, metric, n_threads=n_threads)
         check_finite(tree.lengths, metric, who)
         return Linked(merge_table(tree), 1, tree)
     if method in EUCLIDEAN:

@@ -64,6 +64,18 @@ def spanning_tree(
     """
     who = "spanning_tree"
     found = as_metric(metric, X, who=who, **metric_params)
+    return least_tree(who, X, found, core_distances, method, n_threads)
+
+
+def least_tree(
+    who: str,
+    X: Any,
+    found: Metric,
+    core_distances: Any = None,
+    method: str = "auto",
+    n_threads: int | None = None,
+) -> SpanningTree:
+    """`spanning_tree` on behalf of `who`."""
     rows = found.prepare(X)
     cores = _check_cores(core_distances, rows.shape[0])
     if found.native is None:
@@ -86,8 +98,8 @@ def _check_lengths(who: str, metric: str, lengths: Floats) -> None:
     """Refuse lengths beyond what a float64 holds; sorted, so that the last one tells."""
     if lengths.size and not np.isfinite(lengths[-1]):
         raise ValueError(
-            f"{who}: the {metric} distances between some rows of X overflow float64; scale X "
-            "down, for example X / np.abs(X).max()."
+            f"{who}: the {metric} distances between some rows of X overflow float64; scale "
+            "the rows down, for example X / np.abs(X).max()."
         )
 
 
