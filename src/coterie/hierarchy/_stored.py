@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._stored import Sizes
+
 
 def check_merges(children: npt.NDArray[Any], n_rows: int) -> None:
     """Refuse merges of clusters that are not there yet, or were merged before."""
@@ -17,6 +19,19 @@ def check_merges(children: npt.NDArray[Any], n_rows: int) -> None:
         raise ValueError("a merge names a cluster that is not there yet")
     if np.unique(children).size != 2 * n_merges:
         raise ValueError("a cluster is merged twice")
+
+
+def check_cut_tree(model: Any, sizes: Sizes) -> None:
+    """Refuse a tree and a cut of it that contradict each other."""
+    n_rows, n_clusters = sizes["rows"], sizes["clusters"]
+    if sizes["merges"] != n_rows - 1 or sizes["kept"] > n_rows - 1 or n_clusters > n_rows:
+        raise ValueError("Z_, children_ and labels_ disagree about the number of rows")
+    check_merges(model.Z_[:, :2], n_rows)
+    check_merges(model.children_, n_rows)
+    if not ((model.Z_[:, 3] >= 2) & (model.Z_[:, 3] <= n_rows)).all():
+        raise ValueError("Z_ has clusters of no possible size")
+    if model.labels_.max() >= n_clusters:
+        raise ValueError("labels_ has more than n_clusters_ labels")
 
 
 def check_order(order: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]) -> None:

@@ -33,7 +33,7 @@ from coterie.distance import NAMES, Metric, as_metric, condensed
 from coterie.hierarchy._children import children_of
 from coterie.hierarchy._cut import count_at_height, cut_early, cut_tree
 from coterie.hierarchy._nearest_cluster import ClusterRows, describe_clusters
-from coterie.hierarchy._stored import check_merges, check_order
+from coterie.hierarchy._stored import check_cut_tree, check_order
 from coterie.hierarchy.linkage import EUCLIDEAN, METHODS, link
 
 Floats = npt.NDArray[np.float64]
@@ -305,15 +305,7 @@ class AgglomerativeClustering(Clusterer):
         return not self.compute_full_tree
 
     def _check_together_loaded(self, sizes: Sizes) -> None:
-        n_rows, n_clusters = sizes["rows"], sizes["clusters"]
-        if sizes["merges"] != n_rows - 1 or sizes["kept"] > n_rows - 1 or n_clusters > n_rows:
-            raise ValueError("Z_, children_ and labels_ disagree about the number of rows")
-        check_merges(self.Z_[:, :2], n_rows)
-        check_merges(self.children_, n_rows)
-        if not ((self.Z_[:, 3] >= 2) & (self.Z_[:, 3] <= n_rows)).all():
-            raise ValueError("Z_ has clusters of no possible size")
-        if self.labels_.max() >= n_clusters:
-            raise ValueError("labels_ has more than n_clusters_ labels")
+        check_cut_tree(self, sizes)
         stored, has_centers = self.clusters_, self.linkage in ("ward", "centroid", "median")
         if has_centers != ("centers" in stored):
             raise ValueError("clusters_ is of another linkage")
