@@ -383,6 +383,9 @@ _OF_SQUARES = ("euclidean", "sqeuclidean", "nan_euclidean")
 def _without_parameters(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
     """A metric whose name says all."""
     prepare = _PREPARE.get(name, _plain)(who, name)
+    if name == "braycurtis":  # the same in any unit: small enough that sums are numbers
+        small = min(max(1.0, _unit_for(X, 1.0)), 2.0**124)
+        return Metric(name, (name, 2.0, None, None, 1.0), _divided(prepare, small))
     unit = _unit_for(X, 2.0) if name in _OF_SQUARES else 1.0
     native = (_KERNELS.get(name, name), 2.0, None, None, unit)
     return Metric(name, native, _divided(prepare, unit))
@@ -455,23 +458,25 @@ def _seuclidean(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
     learned = {}
     if variances is None:
         rows = _rows_to_learn(who, name, "V", X)
-        variances = learned["V"] = np.var(rows, axis=0, ddof=1)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            variances = learned["V"] = np.var(rows, axis=0, ddof=1)
     variances = _a_number_a_column(who, "V", variances)
     if not (variances >= np.finfo(float).tiny).all() or not np.isfinite(variances).all():
         column = int(np.argmin((variances >= np.finfo(float).tiny) & np.isfinite(variances)))
         raise ValueError(
             f"{who}: metric='seuclidean' divides by the variance of each column, and that of "
-            f"column {column} is {variances[column]:g}; leave this column out, or pass V."
+            f"column {column} is {variances[column]:g}; leave this column out, divide it by a "
+            "constant if it is huge, or pass V."
         )
     _, exponent = np.frexp(np.sqrt(variances))
     weights = np.ldexp(1 / np.ldexp(variances, -exponent), exponent)
     prepare = _of_width(who, "V", variances.size, _plain(who, name))
-    return Metric(
-        name,
-        ("minkowski", 2.0, None, weights, 1.0),
-        lambda X: np.ldexp(prepare(X).astype(np.float64), -exponent),
-        learned=learned,
-    )
+
+    def divide(X: Any) -> Floats:
+        with np.errstate(over="ignore"):
+            return _numbers_only(who, name, np.ldexp(prepare(X).astype(np.float64), -exponent))
+
+    return Metric(name, ("minkowski", 2.0, None, weights, 1.0), divide, learned=learned)
 
 
 def _mahalanobis(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
@@ -481,7 +486,13 @@ def _mahalanobis(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
     if inverse is None:
         if covariance is None:
             rows = _rows_to_learn(who, name, "VI", X)
-            covariance = np.atleast_2d(np.cov(rows, rowvar=False))
+            with np.errstate(over="ignore", invalid="ignore"):
+                covariance = np.atleast_2d(np.cov(rows, rowvar=False))
+            if not np.isfinite(covariance).all():
+                raise ValueError(
+                    f"{who}: metric='mahalanobis' learns the covariance of X, whose values are so "
+                    "large that their squares overflow float64; divide X by a constant, or pass VI."
+                )
         inverse = learned["VI"] = _invert(who, _square(who, "V", covariance))
     inverse = _square(who, "VI", inverse)
     n_cols = inverse.shape[0]
@@ -489,7 +500,10 @@ def _mahalanobis(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
     if center is None:
         given = None if X is None else _check_rows(who, name, X)
         if given is not None and given.shape[1] == n_cols:
-            center = learned["center"] = given.mean(axis=0, dtype=np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):
+                center = given.mean(axis=0, dtype=np.float64)
+            # Any center will do; one of rows whose sum is no number is not worth the trouble.
+            center = learned["center"] = np.where(np.isfinite(center), center, 0.0)
         else:
             center = np.zeros(n_cols)
     center = _a_number_a_column(who, "center", center)
@@ -497,13 +511,25 @@ def _mahalanobis(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
     prepare = _of_width(who, "VI", n_cols, _plain(who, name))
 
     def whiten(X: Any) -> Floats:
-        rows = prepare(X).astype(np.float64) - center
-        out = np.zeros_like(rows)
-        for t in range(n_cols):  # in the same order for one row and for many, unlike a product
-            out += rows[:, t : t + 1] * root[t]
-        return out
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = prepare(X).astype(np.float64) - center
+            out = np.zeros_like(rows)
+            for t in range(n_cols):  # in the same order for one row and for many, unlike a product
+                out += rows[:, t : t + 1] * root[t]
+        return _numbers_only(who, name, out)
 
     return Metric(name, ("euclidean", 2.0, None, None, 1.0), whiten, learned=learned)
+
+
+def _numbers_only(who: str, name: str, rows: Floats) -> Floats:
+    """Rows in the units of a metric, refused where these are beyond all numbers."""
+    finite = np.isfinite(rows).all(axis=1)
+    if not finite.all():
+        raise ValueError(
+            f"{who}: row {int(np.argmin(finite))} of X is so far from the others in the units of "
+            f"metric={name!r} that it overflows float64; leave such rows out, or scale X down."
+        )
+    return rows
 
 
 def _gower_of(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
@@ -636,7 +662,13 @@ def _gower(
         table = coder.encode(X)
         missing = np.isnan(table)
         ranges = np.where(missing, -np.inf, table).max(axis=0)
-        ranges = ranges - np.where(missing, np.inf, table).min(axis=0)
+        with np.errstate(over="ignore"):
+            ranges = ranges - np.where(missing, np.inf, table).min(axis=0)
+        if (ranges == np.inf).any():
+            raise ValueError(
+                f"{who}: metric='gower' divides by the range of each column, and that of column "
+                f"{int(np.argmax(ranges))} overflows float64; divide this column by a constant."
+            )
     ranges = np.array(np.broadcast_to(np.asarray(ranges, dtype=np.float64), n_cols))
     # A column without range is compared for equality, which all its cells pass.
     ranges[coder.categorical | ~(ranges > 0)] = 0.0
@@ -718,6 +750,12 @@ class _Coder:
         for j, column in enumerate(columns):
             if j not in self.codes:
                 out[:, j] = _as_numbers(column)
+                if np.isinf(out[:, j]).any():
+                    raise ValueError(
+                        f"{self.who}: metric='gower' compares finite numbers, and column {j} of X "
+                        f"holds infinity (row {int(np.argmax(np.isinf(out[:, j])))}); leave such "
+                        "rows out, or set the cell to NaN if it is missing."
+                    )
             else:
                 known = self.codes[j]
                 out[:, j] = [np.nan if _is_missing(v) else known.get(v, -1) for v in column]

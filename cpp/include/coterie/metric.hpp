@@ -191,8 +191,10 @@ struct GapsOverSums {
     }
     template <class V>
     V value(const State<V>& s) const {
-        const V zero{};
-        return s.gaps > zero ? s.gaps / s.sums : zero;
+        const V zero{}, beyond = zero + std::numeric_limits<double>::infinity();
+        // Gaps beyond all numbers are a distance beyond them, whatever the sums are.
+        const V share = s.gaps < beyond ? s.gaps / s.sums : beyond;
+        return s.gaps > zero ? share : zero;
     }
 };
 
@@ -203,8 +205,11 @@ struct SumOfRatios {
     using State = SumOfSquares::State<V>;
     template <class V>
     void add(State<V>& s, std::int64_t, V a, V b) const {
-        const V zero{}, gap = magnitude(a - b);
-        s.sum += gap > zero ? gap / (magnitude(a) + magnitude(b)) : zero;
+        const V zero{}, most = zero + std::numeric_limits<double>::max();
+        // A ratio is the same of halves, which are exact where the whole is beyond all numbers.
+        const V unit = magnitude(a) + magnitude(b) > most ? zero + 0.5 : zero + 1.0;
+        const V left = a * unit, right = b * unit, gap = magnitude(left - right);
+        s.sum += gap > zero ? gap / (magnitude(left) + magnitude(right)) : zero;
     }
     template <class V>
     V value(const State<V>& s) const {
