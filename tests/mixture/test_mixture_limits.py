@@ -84,3 +84,29 @@ def test_tied_with_a_background_keeps_its_invariants(reg_covar: Any, seed: int) 
                 max_iter=200, tol=0,
             ).fit(rows)  # fmt: skip
             assert np.isfinite(model.lower_bound_)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1.7e308])
+def test_mixed_columns_beyond_squares_are_refused(scale: float) -> None:
+    X = np.column_stack([RNG.standard_normal(9), scale * np.resize([-1.0, 0, 1], 9)])
+    with pytest.raises(ValueError, match=r"column 1 has values so large.*divide the column"):
+        MixedMixture(2, random_state=0).fit(X)
+
+
+def test_bits_that_are_huge_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"only 0 and 1, but row 3, column 1 is 1\.7e\+308"):
+        coterie.BernoulliMixture(2).fit(np.where(np.arange(60).reshape(30, 2) == 7, 1.7e308, BITS))
+
+
+def test_huge_rows_with_missing_cells_are_refused() -> None:
+    X = np.array([[1.7e308, 0.0], [1.7e308, np.nan], [0.0, -1.7e308], [1.0, 1.0]])
+    with pytest.raises(ValueError, match="squares overflow float64; divide X by a constant"):
+        GaussianMixture(2).fit(X)
+
+
+@pytest.mark.parametrize("cls", [GaussianMixture, StudentTMixture])
+def test_huge_rows_of_no_weight_are_refused(cls: Any) -> None:
+    X = RNG.standard_normal((9, 2))
+    X[4:6, 0] = -1.7e308, 1.7e308
+    with pytest.raises(ValueError, match=f"{cls.__name__}: .*overflow.*divide X by a constant"):
+        cls(2).fit(X, sample_weight=(np.abs(X[:, 0]) < 1e300).astype(float))

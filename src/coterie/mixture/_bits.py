@@ -70,7 +70,7 @@ def _only_bits(rows: Any, n_threads: int) -> bool:
 
 def refuse_odd(who: str, rows: Any, names: Sequence[str] | None = None) -> None:
     """Name the first value that is neither 0 nor 1, if there is one."""
-    found = first_odd(rows, lambda values: values * values != values)
+    found = first_odd(rows, lambda values: (values != 0) & (values != 1))
     if found is not None:
         value, where = found.value, f"row {found.row}, {column_words(names, found.column)}"
         raise ValueError(

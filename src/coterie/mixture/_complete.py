@@ -32,7 +32,8 @@ def look_over_observed(
     for rows, mass in _float_tiles(blocks):
         seen = ~np.isnan(rows)
         weights += mass @ seen
-        sums += mass @ np.where(seen, rows, 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # `check_squares` tells of it
+            sums += mass @ np.where(seen, rows, 0.0)
     if not weights.all():
         raise ValueError(
             f"{who}: {column_words(names, int(np.argmin(weights)))} of X holds no value but NaN "
@@ -42,8 +43,8 @@ def look_over_observed(
     scatter = np.zeros(blocks.n_cols if diagonal else (blocks.n_cols, blocks.n_cols))
     total = 0.0
     for rows, mass in _float_tiles(blocks):
-        centred = np.where(np.isnan(rows), 0.0, rows - mean)
-        with np.errstate(over="ignore", invalid="ignore"):  # `check_squares` tells of it
+        with np.errstate(over="ignore", invalid="ignore"):
+            centred = np.where(np.isnan(rows), 0.0, rows - mean)
             weighted = centred * mass[:, np.newaxis]
             scatter += (weighted * centred).sum(axis=0) if diagonal else weighted.T @ centred
         total += float(mass.sum())

@@ -18,6 +18,7 @@ from coterie._base import Estimator
 from coterie._checks import check_weights, whole
 from coterie._history import Event, Iteration, Recorder
 from coterie._stored import RECORDS, Array, Field, Flag, Many, Real, Sizes, Whole
+from coterie.centroid._space import NotFiniteError
 from coterie.data import Blocks
 from coterie.mixture._arrays import rounded
 from coterie.mixture._em import Accelerator, Bound, EMRun, Model, Repair, em, mean_log_lik
@@ -93,7 +94,14 @@ class MixtureModel(DensityMixin, Estimator):
         if self._all_given():
             return self._blank(model, blocks)
         n_components = int(self.n_components)
-        responsible = STARTS[self.init_params](blocks, n_components, rng)
+        try:
+            responsible = STARTS[self.init_params](blocks, n_components, rng)
+        except NotFiniteError:
+            raise ValueError(
+                f"{type(self).__name__}: X has values so large that squared distances overflow "
+                "float64; leave such rows out (even those of weight zero), or divide X by a "
+                "constant."
+            ) from None
         return begin(blocks, model, self._blank(model, blocks), responsible)
 
     def _note_start(self, start: Mixture, recorder: Recorder) -> None:

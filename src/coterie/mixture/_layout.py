@@ -114,8 +114,15 @@ def _standards(who: str, values: Floats, words: Sequence[str]) -> tuple[Floats, 
         )
     # About some value of the column, and in units of its reach: offsets and scales cost no digits.
     origin = np.take_along_axis(values, known.argmax(axis=0)[np.newaxis], axis=0)[0]
-    away = values - origin
-    reach = np.nanmax(np.abs(away), axis=0)
+    with np.errstate(over="ignore"):
+        away = values - origin
+        reach = np.nanmax(np.abs(away), axis=0)
+        far = np.isinf(np.square(reach))
+    if far.any():
+        raise ValueError(
+            f"{who}: {words[int(np.argmax(far))]} has values so large that their squares overflow "
+            "float64; divide the column by a constant, such as its largest absolute value."
+        )
     unit = np.where(reach > 0, reach, 1.0)
     locations = origin + np.nanmean(away / unit, axis=0) * unit
     scales = np.nanstd(away / unit, axis=0) * unit
