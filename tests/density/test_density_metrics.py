@@ -123,3 +123,11 @@ def test_damaged_parameters_of_a_metric_are_refused(tmp_path: Path) -> None:
         model.save(tmp_path / "model.coterie")
         with pytest.raises(coterie.errors.FileError, match="inconsistent"):
             coterie.load(tmp_path / "model.coterie")
+
+
+@pytest.mark.filterwarnings("ignore::coterie.errors.AdviceWarning")
+def test_weights_whose_sum_is_no_number_are_enough() -> None:
+    X = np.repeat([[0.0, 0.0], [0.1, 0.0], [9.0, 9.0], [9.1, 9.0]], 5, axis=0)
+    for weights in (np.full(20, 1e308), np.full(20, 1e3)):
+        model = coterie.DBSCAN(0.5, metric="manhattan").fit(X, sample_weight=weights)
+        assert model.labels_.tolist() == [0] * 10 + [1] * 10

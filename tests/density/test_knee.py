@@ -180,3 +180,13 @@ def test_benchmark_sets_are_found_as_they_are(name: str) -> None:
     model = DBSCAN(found.eps, min_samples=found.min_samples).fit(X)
     assert adjusted_rand_score(labels, model.labels_) == 1
     assert adjusted_rand_score(labels, DBSCAN("auto").fit(X).labels_) == 1
+
+
+def test_min_samples_may_be_a_small_integer_type() -> None:
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    assert suggest_eps(X, np.int8(2)).eps == suggest_eps(X, 2).eps
+
+
+def test_distances_whose_sum_is_no_number_tell_no_dimension() -> None:
+    X = np.array([[-1.7e308], [0.0], [0.0], [1.7e308], [0.0], [1.7e308]])
+    assert 2 <= suggest_min_samples(X) <= 4

@@ -191,7 +191,8 @@ def read_eps(
     metric_params: dict[str, Any],
 ) -> EpsSuggestion:
     """`suggest_eps` on behalf of `who`."""
-    if _whole(who, "min_samples", min_samples, 1) < 2:
+    min_samples = _whole(who, "min_samples", min_samples, 1)
+    if min_samples < 2:
         raise ValueError(
             f"{who}: min_samples={min_samples} makes every row core at any eps, so no distance "
             "tells an eps; use min_samples of at least 2."
@@ -207,7 +208,7 @@ def read_eps(
     eps = knee.eps if level is None else min(max(knee.eps, level.low), level.high)
     return EpsSuggestion(
         eps,
-        int(min_samples),
+        min_samples,
         np.sort(kth),
         knee.place if knee.is_one else None,
         knee.strength,
@@ -293,10 +294,12 @@ def _dimension(kth: Floats, mean: Floats, k: int) -> float:
 
     That is the mean over a ball of the distance to its centre, in units of the radius.
     """
-    usable = (kth > 0) & np.isfinite(kth)
+    with np.errstate(over="ignore"):
+        total = k * mean
+    usable = (kth > 0) & np.isfinite(kth) & np.isfinite(total)
     if k < 2 or not usable.any():
         return 1.0
-    share = float(np.mean((k * mean[usable] / kth[usable] - 1) / (k - 1)))
+    share = float(np.mean((total[usable] / kth[usable] - 1) / (k - 1)))
     return share / max(1 - share, 1e-3)
 
 

@@ -59,7 +59,11 @@ def _find_core(rows: Any, distances: Distances, rule: DensityRule) -> npt.NDArra
     core = np.empty(rows.shape[0], dtype=np.bool_)
     for part, slab in _slabs(rows, rows, distances):
         within = slab <= rule.eps
-        weight = np.count_nonzero(within, axis=1) if rule.weights is None else within @ rule.weights
+        if rule.weights is None:
+            weight = np.count_nonzero(within, axis=1)
+        else:
+            with np.errstate(over="ignore"):  # a weight beyond all numbers is enough
+                weight = within @ rule.weights
         core[part] = weight >= rule.min_samples
     return core
 
