@@ -140,4 +140,4 @@ def test_lengths_of_one_name_are_equal():
 
 @pytest.mark.parametrize("seed", [0])
 def test_damaged_files_are_refused_or_work(seed):
-    assert run(seed, 300) == []
+    assert run(seed, 1000) == []

@@ -7,9 +7,45 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from fuzz_estimators import AREAS
-from fuzz_runner import failures
+import fuzz_estimators
+from fuzz_runner import REFUSALS, BrokenError, Case, failures
+from model_files import make_case, try_case, zoo
+
+
+@cache
+def _models() -> dict[str, tuple[bytes, Any]]:
+    """The files of fitted models, each with rows to predict."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, kept = Path(folder) / "m", {}
+        for name, (model, X) in zoo().items():
+            model.save(path)
+            kept[name] = (path.read_bytes(), X)
+        return kept
+
+
+def file_case(seed: int) -> Case:
+    """A damaged model file: `python tests/fuzz/model_files.py 0 --case SEED` is the same."""
+    models = _models()
+    name, content = make_case({name: data for name, (data, _) in models.items()}, 0, seed)
+
+    def run() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                try_case(content, models[name][1], Path(folder))
+            except REFUSALS as error:  # all that may come of a file was caught there
+                raise BrokenError(f"{type(error).__name__}: {error}") from error
+
+    return Case("files", seed, f"a damaged file of {name}", run)
+
+
+# The tests of stored models run a share of the damaged files themselves.
+AREAS: Mapping[str, Callable[[int], Case]] = {**fuzz_estimators.AREAS, "files": file_case}
 
 
 def main() -> int:
