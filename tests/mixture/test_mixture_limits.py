@@ -110,3 +110,16 @@ def test_huge_rows_of_no_weight_are_refused(cls: Any) -> None:
     X[4:6, 0] = -1.7e308, 1.7e308
     with pytest.raises(ValueError, match=f"{cls.__name__}: .*overflow.*divide X by a constant"):
         cls(2).fit(X, sample_weight=(np.abs(X[:, 0]) < 1e300).astype(float))
+
+
+def test_mixed_columns_whose_squares_vanish_are_refused() -> None:
+    X = np.column_stack([RNG.standard_normal(9), 1e-200 * RNG.standard_normal(9)])
+    with pytest.raises(ValueError, match=r"column 1 has a standard deviation.*multiply the column"):
+        MixedMixture(2, random_state=0).fit(X)
+
+
+def test_a_huge_first_row_of_no_weight_is_refused() -> None:
+    X = RNG.standard_normal((9, 2))
+    X[0] = 1.7e308
+    with pytest.raises(ValueError, match="overflow"):
+        StudentTMixture(2).fit(X, sample_weight=np.arange(9.0))

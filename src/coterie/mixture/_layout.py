@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from coterie.mixture._categories import Column, encode, learn_categories
 from coterie.mixture._family import Floats
-from coterie.mixture._normal import normal_rows
+from coterie.mixture._normal import LEAST_VARIANCE, normal_rows
 from coterie.mixture._table import as_numbers, one_hot
 from coterie.mixture._values import column_words
 
@@ -128,7 +128,15 @@ def _standards(who: str, values: Floats, words: Sequence[str]) -> tuple[Floats, 
     scales = np.nanstd(away / unit, axis=0) * unit
     # A constant column has no scale of its own; rounding may leave a little.
     least = np.finfo(np.float64).eps * np.abs(locations)
-    return locations, np.where(scales > least, scales, 1.0)
+    scales = np.where(scales > least, scales, 1.0)
+    small = np.square(scales) * LEAST_VARIANCE < np.finfo(np.float64).tiny
+    if small.any():
+        raise ValueError(
+            f"{who}: {words[int(np.argmax(small))]} has a standard deviation of "
+            f"{scales[small][0]:.3g}, whose square is lost in float64; multiply the column by a "
+            "constant, or leave it out."
+        )
+    return locations, scales
 
 
 def _binary_categories(who: str, name: str, column: Column) -> Column:

@@ -95,11 +95,12 @@ def look_over(blocks: Blocks, near: Floats, *, diagonal: bool = False) -> Overvi
         return _Sums(float(counts[0]), first[0], second[0])
 
     total = blocks.total(sums)
-    shift = total.first / total.weight
     with np.errstate(over="ignore", invalid="ignore"):  # `check_squares` tells of it
+        shift = total.first / total.weight
         square = np.square(shift) if diagonal else np.outer(shift, shift)
         scatter = total.second - total.weight * square
-    return Overview(total.weight, near + shift, scatter, float(np.finfo(blocks.dtype).eps))
+        mean = near + shift
+    return Overview(total.weight, mean, scatter, float(np.finfo(blocks.dtype).eps))
 
 
 def check_squares(who: str, overview: Overview) -> None:
