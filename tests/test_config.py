@@ -154,3 +154,10 @@ class TestThreadpoolctl:
         with self.threadpoolctl.threadpool_limits(limits=1):
             limited = KMeans(4, random_state=0).fit(X)
         assert np.array_equal(free.cluster_centers_, limited.cluster_centers_)
+
+
+@pytest.mark.parametrize("cls", [coterie.DBSCAN, coterie.HDBSCAN])
+@pytest.mark.parametrize("name", ["n_threads", "n_jobs"])
+def test_more_threads_than_there_can_be_are_refused_by_name(cls: Any, name: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{cls.__name__}: {name}=1000+, and \d+ is the most"):
+        cls(**{name: 10**30}).fit(X)

@@ -80,24 +80,27 @@ def show_config() -> dict[str, Any]:
     }
 
 
-def _check_n_threads(who: str, value: Any) -> int:
+def _check_n_threads(who: str, value: Any, name: str = "n_threads") -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < 1:
-        raise ValueError(f"{who}: n_threads={value!r}; use a whole number of at least 1, or None.")
+        raise ValueError(f"{who}: {name}={value!r}; use a whole number of at least 1, or None.")
     if int(value) > _MOST_THREADS:
         raise ValueError(
-            f"{who}: n_threads={value!r}, and {_MOST_THREADS} is the most there can be; use about "
+            f"{who}: {name}={value!r}, and {_MOST_THREADS} is the most there can be; use about "
             f"as many as there are CPUs ({joblib.cpu_count()} here), or None."
         )
     return int(value)
 
 
-def resolve_n_threads(n_threads: Any, who: str = "coterie") -> int:
+def resolve_n_threads(n_threads: Any, who: str = "coterie", *, n_jobs: Any = None) -> int:
     """How many threads a kernel gets: the argument, the option, the environment or the CPUs.
 
     CPUs are those of the process' affinity mask and cgroup quota. `threadpoolctl` limits cap all.
+    `n_jobs` is scikit-learn's name of the argument, where -1 means all CPUs.
     """
     if n_threads is not None:
         wanted = _check_n_threads(who, n_threads)
+    elif n_jobs is not None:
+        wanted = joblib.cpu_count() if n_jobs == -1 else _check_n_threads(who, n_jobs, "n_jobs")
     elif _options["n_threads"] is not None:
         wanted = int(_options["n_threads"])
     elif os.environ.get("COTERIE_NUM_THREADS"):

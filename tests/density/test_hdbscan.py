@@ -431,3 +431,10 @@ def test_many_rows_are_fine() -> None:
 
 def test_it_is_public() -> None:
     assert coterie.HDBSCAN is HDBSCAN
+
+
+def test_core_distances_beyond_all_numbers_with_alpha() -> None:
+    X = np.repeat([[0.0], [1.0], [1.2], [1.7]], 4, axis=0) + np.arange(16)[:, np.newaxis] * 1e-3
+    usual = coterie.HDBSCAN(3, alpha=3.0, min_samples=6).fit(X)
+    huge = coterie.HDBSCAN(3, alpha=3.0, min_samples=6).fit(X * 2.0**1023)
+    np.testing.assert_array_equal(huge.labels_, usual.labels_)

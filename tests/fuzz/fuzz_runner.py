@@ -108,6 +108,8 @@ def _judge(case: Case) -> str:
         warnings.simplefilter("error")
         for ours in (AdviceWarning, sklearn.exceptions.ConvergenceWarning, UserWarning):
             warnings.simplefilter("ignore", ours)
+        # Said as scikit-learn says it, in its class of warnings.
+        warnings.filterwarnings("ignore", "algorithm='elkan'", RuntimeWarning)
         try:
             case.run()
         except REFUSALS as refusal:

@@ -51,20 +51,30 @@ class Reachability:
     alpha: float
     n_threads: int
 
+    def _grown(self, cores: Floats) -> Floats:
+        """Alpha times the cores: numbers where the cores are."""
+        if self.alpha == 1:
+            return cores
+        with np.errstate(over="ignore"):
+            grown = cores * self.alpha
+        return np.where(np.isfinite(cores), np.minimum(grown, np.finfo(np.float64).max), grown)
+
     def _shrink(self, tree: SpanningTree, cores: Floats) -> SpanningTree:
         """Lengths over alpha, of a tree that was built with alpha times the cores."""
         if self.alpha == 1:
             return tree
         lengths = tree.lengths / self.alpha
         least = np.maximum(cores[tree.heads], cores[tree.tails])
-        lengths = np.where(lengths <= least * (1 + 1e-15), least, lengths)  # which is off by an ulp
+        with np.errstate(over="ignore"):
+            about = lengths <= least * (1 + 1e-15)  # which is off by an ulp
+        lengths = np.where(about, least, lengths)
         return SpanningTree(tree.heads, tree.tails, np.maximum.accumulate(lengths))
 
     def of_rows(self, metric: Metric, rows: Any) -> ReachTree:
         """The tree of rows under a metric."""
         cores, _ = kth_distances(rows, self.k, metric=metric, n_threads=self.n_threads)
-        scaled = cores if self.alpha == 1 else cores * self.alpha
-        tree = least_tree("HDBSCAN", rows, metric, scaled, n_threads=self.n_threads)
+        grown = self._grown(cores)
+        tree = least_tree("HDBSCAN", rows, metric, grown, n_threads=self.n_threads)
         return ReachTree(self._shrink(tree, cores), cores)
 
     def of_table(self, dists: Floats) -> ReachTree:
@@ -77,7 +87,7 @@ class Reachability:
             [_kth_of_own(part, i * _TILE, self.k) for i, part in enumerate(_slabs(dists))]
         )
         tree = prim(
-            len(dists), lambda i: np.minimum(dists[i], dists[:, i]) + 0.0, cores * self.alpha
+            len(dists), lambda i: np.minimum(dists[i], dists[:, i]) + 0.0, self._grown(cores)
         )
         return ReachTree(self._shrink(tree, cores), cores)
 

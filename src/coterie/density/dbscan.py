@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
-import joblib
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -294,8 +293,7 @@ class DBSCAN(Clusterer):
         return _KINDS[kind]
 
     def _n_threads(self) -> int:
-        n_jobs = joblib.cpu_count() if self.n_jobs == -1 else self.n_jobs
-        return resolve_n_threads(n_jobs if self.n_threads is None else self.n_threads, "DBSCAN")
+        return resolve_n_threads(self.n_threads, "DBSCAN", n_jobs=self.n_jobs)
 
     def _rule(self, weights: Any) -> DensityRule:
         n_threads = self._n_threads()

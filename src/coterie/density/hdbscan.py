@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
-import joblib
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -484,9 +483,8 @@ class HDBSCAN(Clusterer):
         return SMALLEST if isinstance(self.min_cluster_size, str) else int(self.min_cluster_size)
 
     def _reachability(self) -> Reachability:
-        n_jobs = joblib.cpu_count() if self.n_jobs == -1 else self.n_jobs
-        wanted = n_jobs if self.n_threads is None else self.n_threads
-        return Reachability(self._k, float(self.alpha), resolve_n_threads(wanted, "HDBSCAN"))
+        n_threads = resolve_n_threads(self.n_threads, "HDBSCAN", n_jobs=self.n_jobs)
+        return Reachability(self._k, float(self.alpha), n_threads)
 
     def _metric(self, X: Any) -> Metric:
         return as_metric(self.metric, X, who="HDBSCAN", **(self.metric_params or {}))
