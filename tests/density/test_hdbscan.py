@@ -438,3 +438,14 @@ def test_core_distances_beyond_all_numbers_with_alpha() -> None:
     usual = coterie.HDBSCAN(3, alpha=3.0, min_samples=6).fit(X)
     huge = coterie.HDBSCAN(3, alpha=3.0, min_samples=6).fit(X * 2.0**1023)
     np.testing.assert_array_equal(huge.labels_, usual.labels_)
+
+
+def test_distances_over_a_small_alpha_and_centers_of_huge_rows() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.choice([-0.95, 0.0, 0.95], (60, 2)) + rng.uniform(0, 0.01, (60, 2))
+    huge = HDBSCAN(5, alpha=0.5, store_centers="both", min_samples=3).fit(X * 2.0**1023)
+    assert np.isfinite(huge.centroids_).all()
+    assert np.isfinite(huge.medoids_).all()
+    usual = HDBSCAN(5, alpha=0.5, store_centers="both", min_samples=3).fit(X)
+    np.testing.assert_array_equal(huge.labels_, usual.labels_)
+    np.testing.assert_array_equal(huge.centroids_ / 2.0**1023, usual.centroids_)

@@ -190,3 +190,8 @@ def test_min_samples_may_be_a_small_integer_type() -> None:
 def test_distances_whose_sum_is_no_number_tell_no_dimension() -> None:
     X = np.array([[-1.7e308], [0.0], [0.0], [1.7e308], [0.0], [1.7e308]])
     assert 2 <= suggest_min_samples(X) <= 4
+
+
+def test_curves_that_rise_beyond_all_numbers() -> None:
+    X = np.array([[0.0], [1e-300], [1e-10], [1e300], [-1e305], [1.5e308]])
+    assert suggest_eps(X, 2).eps > 0

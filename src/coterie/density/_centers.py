@@ -20,9 +20,11 @@ def centroids(rows: npt.NDArray[Any], members: Membership, n_clusters: int) -> F
     means = np.empty((n_clusters, rows.shape[1]))
     for label in range(n_clusters):
         inside = members.labels == label
-        means[label] = np.average(
-            rows[inside].astype(np.float64), axis=0, weights=members.probabilities[inside]
-        )
+        values = rows[inside].astype(np.float64)
+        # In smaller units where sums are beyond all numbers; the mean is not.
+        unit = 1.0 if np.abs(values).max() < 2.0**900 else 2.0**124
+        weights = members.probabilities[inside]
+        means[label] = np.average(values / unit, axis=0, weights=weights) * unit
     return means
 
 
@@ -37,10 +39,12 @@ def medoids(
     for label in range(n_clusters):
         inside = np.flatnonzero(members.labels == label)
         prepared = metric.prepare(rows[inside])
-        costs = [
-            metric.lengths(prepared[start : start + _TILE], prepared, n_threads)
-            @ members.probabilities[inside]
-            for start in range(0, inside.size, _TILE)
-        ]
-        found[label] = rows[inside[np.concatenate(costs).argmin()]]
+        with np.errstate(over="ignore", invalid="ignore"):
+            costs = [
+                metric.lengths(prepared[start : start + _TILE], prepared, n_threads)
+                @ members.probabilities[inside]
+                for start in range(0, inside.size, _TILE)
+            ]
+        # None times infinity is NaN, which is not the least.
+        found[label] = rows[inside[np.nan_to_num(np.concatenate(costs), nan=np.inf).argmin()]]
     return found

@@ -286,7 +286,9 @@ def farthest_from_chord(curve: Floats) -> tuple[int, float]:
 def _drops(curve: Floats, n_dims: float) -> bool:
     """Whether density falls towards the end of the curve by more than uniform rows make it fall."""
     middle, high = curve[(curve.size - 1) // 2], curve[int(0.95 * (curve.size - 1))]
-    return bool(n_dims * np.log(high / middle) >= DROP + DROP_OF_FEW / np.sqrt(curve.size))
+    with np.errstate(over="ignore", invalid="ignore"):
+        fall = n_dims * np.log(high / middle)
+    return bool(fall >= DROP + DROP_OF_FEW / np.sqrt(curve.size))
 
 
 def _dimension(kth: Floats, mean: Floats, k: int) -> float:

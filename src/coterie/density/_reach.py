@@ -59,12 +59,17 @@ class Reachability:
             grown = cores * self.alpha
         return np.where(np.isfinite(cores), np.minimum(grown, np.finfo(np.float64).max), grown)
 
+    def _shrunk(self, dists: Floats) -> Floats:
+        """Distances over alpha: infinite where these are beyond all numbers."""
+        with np.errstate(over="ignore"):
+            return np.asarray(dists / self.alpha)
+
     def _shrink(self, tree: SpanningTree, cores: Floats) -> SpanningTree:
         """Lengths over alpha, of a tree that was built with alpha times the cores."""
         if self.alpha == 1:
             return tree
-        lengths = tree.lengths / self.alpha
         least = np.maximum(cores[tree.heads], cores[tree.tails])
+        lengths = self._shrunk(tree.lengths)
         with np.errstate(over="ignore"):
             about = lengths <= least * (1 + 1e-15)  # which is off by an ulp
         lengths = np.where(about, least, lengths)
@@ -115,7 +120,7 @@ class Reachability:
             starts = np.concatenate([[0], np.cumsum(n_known[:-1] - 1)])
             cores = lengths[nearest_first[starts + self.k - 2]]
         once = rows < columns
-        rows, columns, lengths = rows[once], columns[once], lengths[once] / self.alpha
+        rows, columns, lengths = rows[once], columns[once], self._shrunk(lengths[once])
         lengths = np.maximum(lengths, np.maximum(cores[rows], cores[columns]))
         return ReachTree(_kruskal(n_rows, rows, columns, lengths), cores)
 
@@ -148,7 +153,7 @@ class Reachability:
         q = 0
         for slab in slabs:
             for dists in slab:
-                reach = np.maximum(np.maximum(dists / self.alpha, query_cores[q]), cores)
+                reach = np.maximum(np.maximum(self._shrunk(dists), query_cores[q]), cores)
                 nearest = np.flatnonzero(reach == reach.min())
                 found.rows[q] = nearest[dists[nearest].argmin()]
                 found.lengths[q] = reach[found.rows[q]]
