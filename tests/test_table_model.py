@@ -110,3 +110,15 @@ def test_every_public_method_that_takes_rows_is_known():
 def test_a_model_without_columns_is_loaded_bare(tmp_path, frame):
     KMeans(2, n_init=1, random_state=0).fit(frame).save(tmp_path / "m")
     assert isinstance(coterie.load(tmp_path / "m"), KMeans)
+
+
+def test_missing_cells_of_pandas_and_names_raise_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"a": [1.5, None, 9.0, 9.5] * 5, "b": [1, 2, 9, 8] * 5})
+    frame.to_csv("t.csv", index=False)
+    for method in ("gaussian", "mixed"):
+        assert main(["fit", "t.csv", "-k", "2", "--method", method, "-o", method]) == 0
+        labels = np.loadtxt(f"{method}/labels.csv", skiprows=1, dtype=int)
+        model = coterie.load(f"{method}/model.coterie")
+        for kind in (frame, frame.convert_dtypes()):
+            assert model.predict(kind).tolist() == labels.tolist()

@@ -1,7 +1,7 @@
 """Clustering, the whole of it, under one interface.
 
 Everything but the kernels is imported when first asked for, so that importing coterie costs next to
-nothing, and the command line can be interrupted from its first moment on.
+nothing. The kernels are there from the start because threadpoolctl limits only what is loaded.
 """
 
 from importlib import import_module

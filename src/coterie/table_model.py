@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -112,6 +113,8 @@ class TableModel:
             raise DataError("TableModel: X is sparse and would be scaled; pass X.toarray().")
         try:
             values = np.asarray(rows)
+            if values.dtype == object and hasattr(rows, "iloc"):  # pandas' own missing cells
+                values = rows.to_numpy(dtype=np.float64, na_value=np.nan)
             if values.dtype not in (np.float32, np.float64):
                 values = values.astype(np.float64)
         except (TypeError, ValueError) as error:
@@ -161,7 +164,10 @@ class TableModel:
             )
 
     def _with_rows(self, method: Callable[..., Any], X: Any, *args: Any, **options: Any) -> Any:
-        return method(self.rows(X), *args, **options)
+        rows = self.rows(X)
+        with warnings.catch_warnings():  # the names are those of `columns`
+            warnings.filterwarnings("ignore", "X has feature names, but", UserWarning)
+            return method(rows, *args, **options)
 
     def _sample(self, method: Callable[..., Any], *args: Any, **options: Any) -> Any:
         rows, labels = method(*args, **options)

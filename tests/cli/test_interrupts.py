@@ -5,21 +5,34 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
 
 FAITHFUL = Path(__file__).parents[2] / "examples" / "data" / "faithful.csv"
-FIT = ["-m", "coterie.cli", "fit", str(FAITHFUL), "-k", "2", "-o", "out"]
+FIT = ["fit", str(FAITHFUL), "-k", "2", "-o", "out"]
+SCRIPT = "import sys; from _coterie_command import main; sys.exit(main())"  # as installed
 
 
 @pytest.mark.parametrize(
-    "module", ["typer", "numpy", "scipy.sparse", "sklearn.base", "pyarrow.lib"]
+    "module",
+    [
+        "typing",
+        "threadpoolctl",
+        "coterie._kernels",
+        "coterie",
+        "typer",
+        "numpy",
+        "scipy.sparse",
+        "sklearn.base",
+        "pyarrow.lib",
+    ],
 )
 def test_during_imports(module, tmp_path):
     # Python tells of every module it has imported, so the moment does not depend on the machine.
     with subprocess.Popen(
-        [sys.executable, "-X", "importtime", *FIT],
+        [sys.executable, "-X", "importtime", "-c", SCRIPT, *FIT],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -41,7 +54,7 @@ def test_during_imports(module, tmp_path):
 @pytest.mark.parametrize("seconds", [0.01, 0.3, 1.0])
 def test_after_a_while(seconds, tmp_path):
     process = subprocess.Popen(
-        [sys.executable, *FIT],
+        [sys.executable, "-c", SCRIPT, *FIT],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -50,13 +63,27 @@ def test_after_a_while(seconds, tmp_path):
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    if "coterie" not in err:  # done already, or Python itself had not yet begun to run code
+    if "coterie: " not in err:  # done already, or Python itself had not yet begun to run code
         assert process.returncode in (0, -signal.SIGINT)
-    elif "Traceback" not in err:
+        assert "in main" not in err
+    else:
         assert (process.returncode, err) == (130, "coterie: interrupted\n")
         assert os.listdir(tmp_path) == []
-    else:  # the moment between the start of Python and the first line of the command
-        assert "in main" not in err
+
+
+def test_nothing_is_imported_before_ctrl_c_is_answered():
+    program = (
+        "import sys; before = set(sys.modules); import _coterie_command;"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "['_coterie_command']\n"
+
+
+def test_the_installed_command_begins_there():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert project["project"]["scripts"] == {"coterie": "_coterie_command:main"}
+    assert "src/_coterie_command" in project["tool"]["scikit-build"]["wheel"]["packages"]
 
 
 def test_a_handler_of_the_caller_stays(tmp_path, monkeypatch):
@@ -65,7 +92,7 @@ def test_a_handler_of_the_caller_stays(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        assert main(FIT[2:]) == 0
+        assert main(FIT) == 0
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)

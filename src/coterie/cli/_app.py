@@ -60,7 +60,7 @@ def _explain(error: Exception) -> str:
         path = error.filename2 or error.filename
         return error.strerror if path is None else f"{os.fsdecode(path)}: {error.strerror}"
     if isinstance(error, _UsageError) and hasattr(error, "format_message"):
-        return f"{error.format_message()} Try --help."
+        return f"{error.format_message().rstrip('.')}. Try --help."
     return str(error) or "not enough memory; use fewer rows or columns"
 
 

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
-from typing import Any
 
+from _coterie_command import leave, leave_when_interrupted
 
-def leave_when_interrupted() -> None:
-    """Let Ctrl-C end the process, which must be the command's own, with exit code 130.
-
-    A KeyboardInterrupt inside an import may come out as any error, or not at all.
-    """
-    signal.signal(signal.SIGINT, _leave)
+__all__ = ["leave_when_interrupted", "raise_when_interrupted"]
 
 
 def raise_when_interrupted() -> None:
     """Let Ctrl-C raise again what can be cleaned up after; other handlers stay."""
-    if signal.getsignal(signal.SIGINT) is _leave:
+    if signal.getsignal(signal.SIGINT) is leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _leave(number: int, frame: Any) -> None:
-    os.write(2, b"coterie: interrupted\n")
-    os._exit(130)

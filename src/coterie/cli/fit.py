@@ -108,6 +108,8 @@ def fit(
         categorical=categorical,
     )  # fmt: skip
     check_options(method, own, scale, decimal)
+    if str(output) == STDIN:
+        raise ValueError("-o - was asked for, but fit writes several files; name a directory.")
     from_stdin = str(data) == STDIN
     title = "stdin" if from_stdin else data.name
     files = (LABELS, MODEL, PICTURE, TREE) if way.has_tree else (LABELS, MODEL, PICTURE)

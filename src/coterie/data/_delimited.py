@@ -216,7 +216,7 @@ def _undecodable(cell: bytes | None) -> bool:
 def _first_line(name: str, data: bytes, delimiter: str | None) -> tuple[list[str], str]:
     """The cells of the first line that is not blank, and what separates them."""
     if not data.strip():
-        raise DataError(f"{name}: the file is empty.")
+        raise DataError(f"{name}: the file is empty; give a table with rows.")
     if b"\0" in data[: 1 << 16]:
         raise DataError(
             f"{name}: not a text file (it contains zero bytes); save it as CSV in UTF-8."
