@@ -98,8 +98,8 @@ def scatter(
     if n_left:
         of_sample = "" if isinstance(sample, slice) else " of the sample"
         ax.text(
-            0.01,
-            0.01,
+            0.02,
+            0.03,  # clear of the axis, which the white behind the text would cover
             f"{n_left:,} rows{of_sample} with missing or infinite values not drawn",
             transform=ax.transAxes,
             color=INK,
