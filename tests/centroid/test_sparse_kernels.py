@@ -357,7 +357,7 @@ def test_shapes_are_checked() -> None:
         kernels.assign_csr(*rows.csr, centers, SCALE, labels[1:], 1)
     with pytest.raises(ValueError, match="columns"):
         kernels.assign_csr(values, columns[1:], starts, centers, SCALE, labels, 1)
-    with pytest.raises(ValueError, match="starts must lie"):
+    with pytest.raises(ValueError, match="starts must rise"):
         kernels.assign_csr(values[1:], columns[1:], starts, centers, SCALE, labels, 1)
     with pytest.raises(ValueError, match="starts must have"):
         kernels.assign_csr(values, columns, starts[:0], centers, SCALE, labels[:0], 1)
