@@ -313,10 +313,6 @@ def _unit(rows: Floats) -> Floats:
     return np.hstack([rows / np.where(empty, 1.0, lengths), empty])
 
 
-#: Rows with numbers beyond this are scaled down by it before they are summed.
-_SAFE = 2.0**500
-
-
 def _directions(who: str, name: str) -> Callable[[Any], npt.NDArray[Any]]:
     """Unit rows: half their squared distance is one less the cosine."""
     return lambda X: _unit(_check_rows(who, name, X).astype(np.float64))
@@ -331,9 +327,6 @@ def _deviations(who: str, name: str) -> Callable[[Any], npt.NDArray[Any]]:
         _, exponents = np.frexp(np.abs(rows).max(axis=1, keepdims=True))
         rows = np.ldexp(rows, -exponents)
         constant = (rows == rows[:, :1]).all(axis=1, keepdims=True)  # the mean may be off by an ulp
-        # Neither the sum nor a difference may overflow; a power of two changes no digits.
-        largest = np.abs(rows).max(axis=1, keepdims=True)
-        rows = np.where(largest > _SAFE, rows * (1 / _SAFE), rows)
         return _unit(np.where(constant, 0.0, rows - rows.mean(axis=1, keepdims=True)))
 
     return prepare
