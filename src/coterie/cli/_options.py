@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 import csv
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV or NPY file; - for stdin.")]
+Decimal = Annotated[
+    str | None, typer.Option(help="The decimal mark, . or , where it cannot be told.")
+]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether the first line holds names.")
+]
 
 
 def names(listed: str | None) -> list[str]:

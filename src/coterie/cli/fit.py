@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coterie.cli._options import check_options, given, names, number_or_auto
+from coterie.cli._options import Data, Decimal, Header, check_options, given, names, number_or_auto
 from coterie.cli._outputs import refuse_overwriting, staged, summary, write_labels
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ TREE = "dendrogram.png"  # of methods that build one
 
 
 def fit(
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="CSV, TSV or NPY file; - for stdin.")
-    ],
+    data: Data,
     n_clusters: Annotated[
         int | None,
         typer.Option("-k", "--clusters", help="Number of clusters; of bayesian, at most.", min=1),
@@ -78,13 +76,8 @@ def fit(
     min_cluster_size: Annotated[
         str | None, typer.Option(help="Of hdbscan: rows that make a cluster, or auto.")
     ] = None,
-    decimal: Annotated[
-        str | None, typer.Option(help="The decimal mark, . or , where it cannot be told.")
-    ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option("--header/--no-header", help="Whether the first line holds names."),
-    ] = None,
+    decimal: Decimal = None,
+    header: Header = None,
     threads: Annotated[
         int | None, typer.Option(help="Threads to use; all by default.", min=1)
     ] = None,

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from coterie.cli._interrupts import raise_when_interrupted
-from coterie.cli._options import check_decimal
+from coterie.cli._options import Data, Decimal, Header, check_decimal
 from coterie.cli._outputs import (
     is_stdout,
     print_labels,
@@ -23,19 +23,12 @@ from coterie.cli._outputs import (
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.")],
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="CSV, TSV or NPY file; - for stdin.")
-    ],
+    data: Data,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="CSV file for the labels; - for stdout.")
     ] = Path("labels.csv"),
-    decimal: Annotated[
-        str | None, typer.Option(help="The decimal mark, . or , where it cannot be told.")
-    ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option("--header/--no-header", help="Whether the first line holds names."),
-    ] = None,
+    decimal: Decimal = None,
+    header: Header = None,
 ) -> None:
     """Label the rows of a table with the clusters of a saved model."""
     import numpy as np

@@ -100,6 +100,7 @@ def linkage_tree(
     X = np.reshape(X, (-1, 1)) if np.ndim(X) == 1 else X
     if connectivity is None and _takes_a_table(affinity):
         assert callable(affinity)
+        # As in scikit-learn, a function of the whole table, not of two rows.
         X, affinity = affinity(X), "precomputed"  # type: ignore[call-arg]
     return _tree("linkage_tree", X, linkage, affinity, connectivity, n_clusters, return_distance)
 
