@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._distinct import distinct
 from coterie.data import Blocks
 
 Floats = npt.NDArray[np.float64]
@@ -138,7 +139,7 @@ def _detail(blocks: Blocks) -> Floats:
     n_judged = min(blocks.n_rows, max(16, min(256, 2**14 // blocks.n_cols)))
     ids = np.linspace(0, blocks.n_rows - 1, num=n_judged).astype(np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
-        gaps = np.diff(np.sort(blocks.take(np.unique(ids)), axis=0), axis=0)
+        gaps = np.diff(np.sort(blocks.take(distinct(ids)), axis=0), axis=0)
     gaps = np.sort(np.where(gaps > 0, gaps, np.inf), axis=0)
     n_gaps = np.isfinite(gaps).sum(axis=0)
     if gaps.shape[0] == 0:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from coterie._distinct import distinct
 from coterie.density._condense import CondensedTree
 
 Floats = npt.NDArray[np.float64]
@@ -53,7 +54,7 @@ def lasting_level(tree: CondensedTree) -> Level | None:
     birth, death = np.minimum(tree.birth, densest), np.minimum(tree.death, densest)
     lasting = _persistence(tree, birth, leaves)
     # Between two events, births or deaths, the same clusters are alive.
-    events = np.unique(np.concatenate([birth[1:], death[1:]]))
+    events = distinct(np.concatenate([birth[1:], death[1:]]))
     alive = (birth[1:, np.newaxis] <= events[:-1]) & (death[1:, np.newaxis] > events[:-1])
     worth = lasting[1:] @ alive
     if worth.size == 0 or worth.max() <= 0:

@@ -66,4 +66,6 @@ def halving_weights(children: npt.NDArray[Any], heads: npt.NDArray[Any]) -> npt.
 def find_heads(children: npt.NDArray[Any], n_clusters: int) -> Ints:
     """The nodes whose clusters are left when the last n_clusters - 1 merges are undone."""
     n_rows = len(children) + 1
-    return np.setdiff1d(np.arange(2 * n_rows - n_clusters), children[: n_rows - n_clusters])
+    left = np.ones(2 * n_rows - n_clusters, dtype=bool)
+    left[children[: n_rows - n_clusters]] = False
+    return np.flatnonzero(left)

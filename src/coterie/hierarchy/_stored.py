@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._distinct import distinct
 from coterie._stored import Sizes
 
 
@@ -17,7 +18,7 @@ def check_merges(children: npt.NDArray[Any], n_rows: int) -> None:
     whole = children == np.floor(children)
     if not (whole & (children >= 0) & (children < made_by_then)).all():
         raise ValueError("a merge names a cluster that is not there yet")
-    if np.unique(children).size != 2 * n_merges:
+    if distinct(children).size != 2 * n_merges:
         raise ValueError("a cluster is merged twice")
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Estimator
 from coterie._checks import CALLABLE, Rule, checked, one_of, validated
+from coterie._distinct import distinct
 from coterie._stored import Field, Sizes
 from coterie.hierarchy._stored import check_cut_tree
 from coterie.hierarchy.agglomerative import AgglomerativeClustering
@@ -149,7 +150,7 @@ compute_distances, metric_params, n_threads
         check_cut_tree(self, sizes)
         if sizes["rows"] != self.n_features_in_:
             raise ValueError("the tree and n_features_in_ differ in the number of columns")
-        if np.unique(self.labels_).size != self.n_clusters_:
+        if distinct(self.labels_).size != self.n_clusters_:
             raise ValueError("a cluster has no columns")
 
     def transform(self, X: Any) -> npt.NDArray[Any]:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._distinct import distinct
+
 Column = npt.NDArray[Any]
 Codes = npt.NDArray[np.int32]
 
@@ -53,14 +55,14 @@ def learn_categories(who: str, name: str, column: Column) -> Column:
             "numbers or words as categories, or treat the column as numeric."
         )
     if known.dtype.kind != "O":
-        return np.unique(known)
+        return distinct(known)
     try:
-        distinct = sorted(set(known.tolist()))
+        found = sorted(set(known.tolist()))
     except TypeError as error:
         raise _odd_categories(who, name, known) from error
-    if isinstance(distinct[0], str):  # what can be sorted among text is text
-        return np.array(distinct, dtype=object)
-    numbers = np.array(distinct)
+    if isinstance(found[0], str):  # what can be sorted among text is text
+        return np.array(found, dtype=object)
+    numbers = np.array(found)
     if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
         raise _odd_categories(who, name, known)
     return learn_categories(who, name, numbers)

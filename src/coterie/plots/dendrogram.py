@@ -12,6 +12,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 from coterie._checks import real, whole
+from coterie._distinct import distinct
 from coterie.distance import condensed
 from coterie.hierarchy._cut import count_at_height, cut_tree
 from coterie.plots._branches import (
@@ -280,7 +281,7 @@ def _draw_branches(
     colors: Any = INK
     if clusters is not None:
         own = clusters[branches.merges + n_rows]
-        names = {cluster: color_of(cluster) for cluster in np.unique(own).tolist()}
+        names = {cluster: color_of(cluster) for cluster in distinct(own).tolist()}
         colors = [names[cluster] for cluster in own.tolist()]
     # Among very many leaves only wide brackets are drawn boldly.
     span = branches.across[:, 3] - branches.across[:, 0]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._distinct import distinct
 from coterie.plots._style import INK, color_of, marker_of, new_axes, plain, printable
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def _even_sample(n_rows: int, max_points: int) -> npt.NDArray[np.intp] | slice:
     if n_rows <= max_points:
         return slice(None)
     rng = np.random.RandomState(0)
-    return np.unique(rng.randint(n_rows, size=max_points).astype(np.intp))
+    return distinct(rng.randint(n_rows, size=max_points).astype(np.intp))
 
 
 def _principal_plane(
