@@ -32,7 +32,8 @@ void merge_tree_of(Column<const std::int32_t> heads, Column<const std::int32_t> 
     for (const std::size_t length : {left.shape(0), right.shape(0), sizes.shape(0)})
         require(length == heads.shape(0), "there must be an entry an edge");
     without_gil([&] {
-        merge_tree(as_span(heads), as_span(tails), left.data(), right.data(), sizes.data());
+        merge_tree(as_span(heads), as_span(tails), left.data(), right.data(), sizes.data(),
+                   crew_of(1));
     });
 }
 
@@ -90,7 +91,8 @@ std::int32_t condense_of(Column<const std::int32_t> left, Column<const std::int3
     const CondensedTree tree{row_cluster.data(), row_lambda.data(), parent.data(),
                              size.data(),        birth.data(),      death.data(),
                              peak.data(),        stability.data()};
-    return without_gil([&] { return Condenser(merges, min_cluster_size, tree).run(); });
+    const Crew crew = crew_of(1);
+    return without_gil([&] { return Condenser(merges, min_cluster_size, tree, crew).run(); });
 }
 
 void select_clusters_of(Column<const std::int32_t> parent, Column<const std::int32_t> size,

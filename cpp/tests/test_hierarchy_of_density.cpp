@@ -45,9 +45,11 @@ struct Condensed {
         for (Ints* part : {&parent, &size}) part->resize(most);
         for (Doubles* part : {&birth, &death, &peak, &stability}) part->resize(most);
         const Merges merges = linkage.view();
+        const Crew crew;
         n_clusters = Condenser(merges, min_cluster_size,
                                {row_cluster.data(), row_lambda.data(), parent.data(), size.data(),
-                                birth.data(), death.data(), peak.data(), stability.data()})
+                                birth.data(), death.data(), peak.data(), stability.data()},
+                               crew)
                          .run();
     }
     Ints select(const Selection& rule, bool leaves) const {

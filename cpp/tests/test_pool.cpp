@@ -107,6 +107,18 @@ TEST(a_poll_that_says_stop_ends_the_job) {
     }
 }
 
+TEST(many_short_steps_ask_now_and_then) {
+    const Crew crew{1, [] { return true; }};
+    Patience patience(crew);
+    bool interrupted = false;
+    try {
+        while (true) patience.tick();
+    } catch (const Interrupted&) {
+        interrupted = true;
+    }
+    CHECK(interrupted);
+}
+
 #if !defined(__SANITIZE_THREAD__)  // which cannot follow a fork
 
 namespace {

@@ -12,6 +12,7 @@
 #include <limits>
 #include <vector>
 
+#include "coterie/pool.hpp"
 #include "coterie/simd.hpp"
 
 namespace coterie {
@@ -49,11 +50,13 @@ struct CondensedTree {
 
 class Condenser {
 public:
-    Condenser(const Merges& merges, std::int32_t min_cluster_size, const CondensedTree& tree)
+    Condenser(const Merges& merges, std::int32_t min_cluster_size, const CondensedTree& tree,
+              const Crew& crew)
         : merges_(merges),
           min_cluster_size_(min_cluster_size),
           tree_(tree),
-          n_large_(merges.n_rows - 1) {}
+          n_large_(merges.n_rows - 1),
+          patience_(crew) {}
 
     // The number of clusters: at most twice as many as disjoint ones of enough rows, less one.
     std::int32_t run() {
@@ -104,6 +107,7 @@ private:
     }
 
     void split(const Part& part, std::vector<Part>& next) {
+        patience_.tick();
         const std::int32_t merge = part.node - merges_.n_rows;
         const double lambda = merges_.lambda(part.node);
         for (const std::int32_t side : {merges_.left[merge], merges_.right[merge]}) {
@@ -159,6 +163,7 @@ private:
     void fall(std::int32_t node, std::int32_t cluster, double lambda) {
         below_.assign(1, node);
         while (!below_.empty()) {
+            patience_.tick();
             node = below_.back();
             below_.pop_back();
             if (node < merges_.n_rows) {
@@ -178,6 +183,7 @@ private:
     std::vector<std::uint8_t> n_large_;  // of each merge
     std::vector<std::int32_t> lost_;     // of each cluster: rows that leave at its last level
     std::vector<std::int32_t> below_;
+    Patience patience_;
 };
 
 }  // namespace coterie

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "coterie/pool.hpp"
 #include "coterie/union_find.hpp"
 
 namespace coterie {
@@ -15,14 +16,17 @@ namespace coterie {
 // Merge i joins clusters left[i], where heads[i] is, and right[i], where tails[i] is, to one of
 // sizes[i] rows. Edges come sorted by length.
 inline void merge_tree(std::span<const std::int32_t> heads, std::span<const std::int32_t> tails,
-                       std::int32_t* left, std::int32_t* right, std::int32_t* sizes) {
+                       std::int32_t* left, std::int32_t* right, std::int32_t* sizes,
+                       const Crew& crew = {}) {
     const auto n_edges = static_cast<std::int32_t>(heads.size());
     const std::int32_t n_rows = n_edges + 1;
     UnionFind sets(n_rows);
     std::vector<std::int32_t> cluster(n_rows);  // of each set, by its name
     std::iota(cluster.begin(), cluster.end(), 0);
     const auto size_of = [&](std::int32_t c) { return c < n_rows ? 1 : sizes[c - n_rows]; };
+    Patience patience(crew);
     for (std::int32_t i = 0; i < n_edges; ++i) {
+        patience.tick();
         const std::int32_t head = sets.find(heads[i]), tail = sets.find(tails[i]);
         left[i] = cluster[head];
         right[i] = cluster[tail];

@@ -251,6 +251,11 @@ class Patience {
 public:
     explicit Patience(const Crew& crew) : crew_(crew) {}
 
+    // In loops whose steps are shorter than a look at the clock.
+    void tick() {
+        if (++ticks_ % (1 << 16) == 0) ask();
+    }
+
     void ask() {
         if (!crew_.poll || clock::now() < next_) return;
         if (crew_.poll()) throw Interrupted{};
@@ -260,6 +265,7 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     const Crew& crew_;
+    std::uint32_t ticks_ = 0;
     clock::time_point next_ = clock::now() + std::chrono::milliseconds(50);
 };
 
