@@ -105,7 +105,7 @@ void assign_rows(Rows<T> rows, Table<const double> centers, double scale, Column
     require_length(labels, x.n_rows, "labels must have one entry a row");
     without_gil([&] {
         Centers<T> packed = as_centers(rows, centers, scale, shift);
-        assign(x, packed, labels.data(), crew_of(n_threads));
+        assign(Weighted<T>{x, nullptr}, packed, labels.data(), crew_of(n_threads));
     });
 }
 
@@ -134,7 +134,8 @@ void all_dists_of(Rows<T> rows, Table<const double> centers, double scale, Table
         static_cast<std::int64_t>(dists.shape(0)) == x.n_rows && dists.shape(1) == centers.shape(0),
         "dists must have a row for each row and a column for each centre");
     without_gil([&] {
-        all_dists(x, centers.data(), centers.shape(0), scale, dists.data(), crew_of(n_threads));
+        all_dists(Weighted<T>{x, nullptr}, centers.data(), centers.shape(0), scale, dists.data(),
+                  crew_of(n_threads));
     });
 }
 

@@ -55,7 +55,7 @@ void assign_csr(Column<const T> values, Column<const Index> columns, Column<cons
     require_length(labels, rows.n_rows, "labels must have one entry a row");
     without_gil([&] {
         SparseCenters packed(centers.data(), centers.shape(0), rows.n_cols, scale);
-        assign(rows, packed, labels.data(), crew_of(n_threads));
+        assign(as_weighted(rows, {}), packed, labels.data(), crew_of(n_threads));
     });
 }
 
@@ -85,7 +85,8 @@ void all_dists_csr(Column<const T> values, Column<const Index> columns, Column<c
                 dists.shape(1) == centers.shape(0),
             "dists must have a row for each row and a column for each centre");
     without_gil([&] {
-        all_dists(rows, centers.data(), centers.shape(0), scale, dists.data(), crew_of(n_threads));
+        all_dists(as_weighted(rows, {}), centers.data(), centers.shape(0), scale, dists.data(),
+                  crew_of(n_threads));
     });
 }
 

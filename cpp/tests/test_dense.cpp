@@ -66,7 +66,7 @@ TEST(assign_and_sum_matches_naive_labels_and_sums) {
                 CHECK(changed == n_different);
                 CHECK(sums == naive_sums(x, weigh, expected, grid, k));
                 std::vector<std::int32_t> again(x.n_rows);
-                assign(x, packed, again.data(), Crew{1, {}});
+                assign(Weighted<In>{x, nullptr}, packed, again.data(), Crew{1, {}});
                 CHECK(again == expected);
             }
         });
@@ -185,36 +185,36 @@ TEST(column_stats_match_two_naive_passes) {
 }
 
 TEST(direct_distances_match_naive_ones) {
-    each_problem(
-        []<class In>(const Rows<In>& rows, std::int64_t k, Kind kind, std::mt19937& random) {
-            const auto x = rows.view();
-            const auto centers = centers_for(x, k, kind, random);
-            const auto labels = naive_labels(x, centers);
-            const auto weights = some_weights(x.n_rows, random);
-            const double scale = 1.0 / 8;
-            std::vector<double> sq_dists(x.n_rows);
-            const double total = sum_sq_dists(Weighted<In>{x, weights.data()}, centers.data(),
-                                              labels.data(), scale, sq_dists.data(), Crew{2, {}});
-            std::vector<In> dists(x.n_rows * k);
-            all_dists(x, centers.data(), k, scale, dists.data(), Crew{2, {}});
-            const DirectCenters direct(centers.data(), k, x.n_cols, scale);
-            std::vector<In> row(x.n_cols);
-            long double expected = 0;
-            for (std::int64_t i = 0; i < x.n_rows; ++i) {
-                const NaiveNearest found = naive_nearest(x, i, centers);
-                expected += weights[i] * found.best;
-                CHECK(close(sq_dists[i], found.best * scale * scale));
-                const auto seen = direct.nearest(contiguous_row(x, i, row.data()));
-                CHECK(seen.label == found.label);
-                CHECK(close(seen.best, found.best * scale * scale));
-                CHECK(k == 1 || close(seen.second, found.second * scale * scale));
-                for (std::int64_t j = 0; j < k; ++j)
-                    CHECK(close(dists[i * k + j],
-                                std::sqrt(naive_sq_dist(x, i, centers.data() + j * x.n_cols)),
-                                sizeof(In) == 4 ? 1e-6L : 1e-12L));
-            }
-            CHECK(close(total, expected * scale * scale));
-        });
+    each_problem([]<class In>(const Rows<In>& rows, std::int64_t k, Kind kind,
+                              std::mt19937& random) {
+        const auto x = rows.view();
+        const auto centers = centers_for(x, k, kind, random);
+        const auto labels = naive_labels(x, centers);
+        const auto weights = some_weights(x.n_rows, random);
+        const double scale = 1.0 / 8;
+        std::vector<double> sq_dists(x.n_rows);
+        const double total = sum_sq_dists(Weighted<In>{x, weights.data()}, centers.data(),
+                                          labels.data(), scale, sq_dists.data(), Crew{2, {}});
+        std::vector<In> dists(x.n_rows * k);
+        all_dists(Weighted<In>{x, nullptr}, centers.data(), k, scale, dists.data(), Crew{2, {}});
+        const DirectCenters direct(centers.data(), k, x.n_cols, scale);
+        std::vector<In> row(x.n_cols);
+        long double expected = 0;
+        for (std::int64_t i = 0; i < x.n_rows; ++i) {
+            const NaiveNearest found = naive_nearest(x, i, centers);
+            expected += weights[i] * found.best;
+            CHECK(close(sq_dists[i], found.best * scale * scale));
+            const auto seen = direct.nearest(contiguous_row(x, i, row.data()));
+            CHECK(seen.label == found.label);
+            CHECK(close(seen.best, found.best * scale * scale));
+            CHECK(k == 1 || close(seen.second, found.second * scale * scale));
+            for (std::int64_t j = 0; j < k; ++j)
+                CHECK(close(dists[i * k + j],
+                            std::sqrt(naive_sq_dist(x, i, centers.data() + j * x.n_cols)),
+                            sizeof(In) == 4 ? 1e-6L : 1e-12L));
+        }
+        CHECK(close(total, expected * scale * scale));
+    });
 }
 
 TEST(same_bits_for_any_number_of_threads) {
@@ -230,7 +230,7 @@ TEST(same_bits_for_any_number_of_threads) {
         Centers<float> packed(centers.data(), 30, 7, space.frame());
         std::vector<std::int32_t> these(x.n_rows);
         const Crew crew{n_threads, {}};
-        assign(x, packed, these.data(), crew);
+        assign(Weighted<float>{x, nullptr}, packed, these.data(), crew);
         const double sum = sum_sq_dists(Weighted<float>{x, nullptr}, centers.data(), these.data(),
                                         1.0, nullptr, crew);
         const ColumnStats stats = column_stats(x, crew);

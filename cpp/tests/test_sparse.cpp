@@ -39,7 +39,7 @@ TEST(sparse_labels_and_sums_match_naive_ones) {
             CHECK(labels == expected);
             CHECK(sums == naive_sums(x, weigh, expected, grid, k));
             std::vector<std::int32_t> again(x.n_rows);
-            assign(csr.view(), packed, again.data(), Crew{1, {}});
+            assign(WeightedCsr<In, Index>{csr.view(), nullptr}, packed, again.data(), Crew{1, {}});
             CHECK(again == expected);
         }
     });
@@ -63,8 +63,9 @@ TEST(sparse_distances_have_the_bits_of_dense_ones) {
         CHECK(dense_sq == sparse_sq);
         CHECK(dense_total == sparse_total);
         std::vector<In> dense(x.n_rows * k), sparse(x.n_rows * k);
-        all_dists(x, centers.data(), k, scale, dense.data(), crew);
-        all_dists(csr.view(), centers.data(), k, scale, sparse.data(), crew);
+        all_dists(Weighted<In>{x, nullptr}, centers.data(), k, scale, dense.data(), crew);
+        all_dists(WeightedCsr<In, Index>{csr.view(), nullptr}, centers.data(), k, scale,
+                  sparse.data(), crew);
         CHECK(dense == sparse);
     });
 }

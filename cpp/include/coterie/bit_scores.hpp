@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "coterie/bit_rows.hpp"
+#include "coterie/constant.hpp"
 #include "coterie/linear_scores.hpp"
 
 namespace coterie {
@@ -56,14 +57,9 @@ public:
             std::int64_t first = 0;
             for (; first + group_vecs * lanes <= stride; first += group_vecs * lanes)
                 visit(first, std::integral_constant<int, group_vecs>{});
-            switch ((stride - first) / lanes) {
-                case 3:
-                    return visit(first, std::integral_constant<int, 3>{});
-                case 2:
-                    return visit(first, std::integral_constant<int, 2>{});
-                case 1:
-                    return visit(first, std::integral_constant<int, 1>{});
-            }
+            with_one_of<3, 2, 1, 0>((stride - first) / lanes, [&](auto n_vecs) {
+                if constexpr (n_vecs > 0) visit(first, n_vecs);
+            });
         }
 
     private:

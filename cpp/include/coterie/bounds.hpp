@@ -129,7 +129,7 @@ public:
         }
     }
 
-    Mover<In> mover;
+    Mover<Weighted<In>> mover;
     std::vector<float> radius;
     std::int64_t n_scanned = 0;
 

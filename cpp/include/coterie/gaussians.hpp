@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "coterie/constant.hpp"
 #include "coterie/panel.hpp"
 #include "coterie/row_tile.hpp"
 #include "coterie/simd.hpp"
@@ -233,16 +234,8 @@ private:
     }
     void full_narrow_of(const Real* columns, std::int64_t width, std::int64_t j,
                         Real* scores) const {
-        switch (n_cols_) {
-            case 1:
-                return full_narrow<1>(columns, width, j, scores);
-            case 2:
-                return full_narrow<2>(columns, width, j, scores);
-            case 3:
-                return full_narrow<3>(columns, width, j, scores);
-            default:
-                return full_narrow<4>(columns, width, j, scores);
-        }
+        with_one_of<1, 2, 3, 4>(n_cols_,
+                                [&](auto d) { full_narrow<d>(columns, width, j, scores); });
     }
 
     RowSums separable(const Real* columns, std::int64_t width, std::int64_t j) const {

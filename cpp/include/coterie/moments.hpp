@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "coterie/constant.hpp"
 #include "coterie/row_tile.hpp"
 #include "coterie/simd.hpp"
 
@@ -80,20 +81,15 @@ public:
         double& count = sums.counts[id];
         double* first = sums.first.data() + id * stride_;
         double* second = sums.second.data() + id * sums.second_size;
-        switch (tile.n_cols) {
-            case 1:
-                return add_narrow<1>(tile, resp, weights, pivot, count, first, second);
-            case 2:
-                return add_narrow<2>(tile, resp, weights, pivot, count, first, second);
-            case 3:
-                return add_narrow<3>(tile, resp, weights, pivot, count, first, second);
-            case 4:
-                return add_narrow<4>(tile, resp, weights, pivot, count, first, second);
-            default:
+        with_one_of<1, 2, 3, 4, 0>(tile.n_cols, [&](auto d) {
+            if constexpr (d > 0) {
+                add_narrow<d>(tile, resp, weights, pivot, count, first, second);
+            } else {
                 compact(tile, resp, weights);
                 for (std::int64_t i = 0; i < n_active_; ++i) count += static_cast<double>(mass_[i]);
                 if (n_active_ > 0) add_active(pivot, first, second);
-        }
+            }
+        });
     }
 
 private:

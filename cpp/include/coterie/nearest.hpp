@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "coterie/constant.hpp"
 #include "coterie/frame.hpp"
 
 namespace coterie {
@@ -258,23 +259,14 @@ void scan_panels(const Real* tile, const Panels<Real>& panels, PanelRange range,
 template <class Real>
 void scan(const Real* tile, const Panels<Real>& panels, PanelRange range,
           const std::uint64_t* wanted, Nearest<Real>& nearest) {
-    switch (panels.n_cols()) {
-        case 1:
-            return detail::scan_narrow<Real, 1>(tile, panels, range, wanted, nearest);
-        case 2:
-            return detail::scan_narrow<Real, 2>(tile, panels, range, wanted, nearest);
-        case 3:
-            return detail::scan_narrow<Real, 3>(tile, panels, range, wanted, nearest);
-        case 4:
-            return detail::scan_narrow<Real, 4>(tile, panels, range, wanted, nearest);
-        case 8:
-            // Unrolled integers would be added in another order, for which registers are too few.
-            if constexpr (std::is_floating_point_v<Real>)
-                return detail::scan_panels<Real, 8>(tile, panels, range, wanted, nearest);
-            [[fallthrough]];
-        default:
-            return detail::scan_panels<Real, 0>(tile, panels, range, wanted, nearest);
-    }
+    with_one_of<1, 2, 3, 4, 8, 0>(panels.n_cols(), [&](auto n_cols) {
+        if constexpr (n_cols > 0 && n_cols <= 4)
+            detail::scan_narrow<Real, n_cols>(tile, panels, range, wanted, nearest);
+        else if constexpr (std::is_floating_point_v<Real>)
+            detail::scan_panels<Real, n_cols>(tile, panels, range, wanted, nearest);
+        else  // unrolled integers would be added in another order: registers are too few for it
+            detail::scan_panels<Real, 0>(tile, panels, range, wanted, nearest);
+    });
 }
 
 }  // namespace coterie

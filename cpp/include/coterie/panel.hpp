@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "coterie/constant.hpp"
 #include "coterie/simd.hpp"
 
 namespace coterie {
@@ -51,16 +52,9 @@ __attribute__((always_inline)) inline void multiply_panel(std::int64_t cols, con
                                                           std::int64_t tile_stride,
                                                           const Real* start, const Real* coefs,
                                                           std::int64_t n, const Visit& visit) {
-    switch (cols) {
-        case 1:
-            return multiply_panel<1>(tile, tile_stride, start, coefs, n, visit);
-        case 2:
-            return multiply_panel<2>(tile, tile_stride, start, coefs, n, visit);
-        case 3:
-            return multiply_panel<3>(tile, tile_stride, start, coefs, n, visit);
-        default:
-            return multiply_panel<4>(tile, tile_stride, start, coefs, n, visit);
-    }
+    with_one_of<1, 2, 3, 4>(cols, [&](auto constant) {
+        multiply_panel<constant>(tile, tile_stride, start, coefs, n, visit);
+    });
 }
 
 }  // namespace coterie

@@ -1,5 +1,5 @@
-// Lloyd's half-steps on compressed sparse rows, with the labels, sums and distances that the dense
-// kernels give for the same rows written out in full.
+// Compressed sparse rows for Lloyd's passes, with the labels, sums and distances that dense rows of
+// the same values have.
 //
 // A stored value costs one multiply-add for each centre, a zero costs nothing. What must have the
 // bits of the direct form (close calls, distances) is computed on the row written out in full.
@@ -189,6 +189,14 @@ public:
         return centers_.direct().nearest(dense_.read(i)).label;
     }
 
+    // change(row, label) for each row of [begin, end) whose nearest centre is not labels[row].
+    template <class Change>
+    void find_changed(std::int64_t begin, std::int64_t end, const std::int32_t* labels,
+                      const Change& change) {
+        for (std::int64_t i = begin; i < end; ++i)
+            if (const std::int32_t label = nearest(i); label != labels[i]) change(i, label);
+    }
+
 private:
     DirectCenters::Found scan(const Stored<In, Index>& row) const {
         constexpr int lanes = SparseCenters::lanes;
@@ -214,111 +222,28 @@ private:
     std::vector<double> scaled_;
 };
 
-namespace detail {
-
 template <class In, class Index>
-Chunks assign_chunks(const Csr<In, Index>& rows, std::int64_t n_centers) {
-    const std::int64_t per_row = n_stored(rows) / std::max<std::int64_t>(1, rows.n_rows);
-    return {rows.n_rows, (per_row + 1) * n_centers};
-}
+struct RowKind<WeightedCsr<In, Index>> {
+    using Data = WeightedCsr<In, Index>;
+    using Value = In;
+    using Packed = SparseCenters;
+    using Finder = SparseFinder<In, Index>;
+    using Reader = DenseRow<In, Index>;
+    using Moved = Csr<In, Index>;
 
-template <class In, class Index>
-struct SparseAssignWork {
-    SparseFinder<In, Index> finder;
-    ClusterSums sums;
-    std::int64_t n_moved = 0;
-    SparseAssignWork(int worker, SparseCenters& centers, const Csr<In, Index>& rows,
-                     const SumsOut& out)
-        : finder(centers, rows), sums(worker, out, centers.n_centers, centers.n_cols) {}
-};
-
-}  // namespace detail
-
-// Label every row with its nearest centre and move the sums of the rows whose label changed.
-// A label of -1 on entry means "in no cluster yet". Returns the number of rows that changed.
-template <class In, class Index>
-std::int64_t assign_and_sum(const WeightedCsr<In, Index>& data, SparseCenters& centers,
-                            std::int32_t* labels, const SumsOut& out, const Crew& crew) {
-    using Work = detail::SparseAssignWork<In, Index>;
-    const Chunks chunks = detail::assign_chunks(data.rows, centers.n_centers);
-    PerThread<Work> works(crew.n_at_work(chunks.count()), centers, data.rows, out);
-    crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        Work& work = works[worker];
-        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-            const std::int32_t label = work.finder.nearest(i);
-            if (label == labels[i]) continue;
-            const auto row = stored(data.rows, i);
-            const double weight = data.weights ? data.weights[i] : 1.0;
-            if (labels[i] >= 0)
-                work.sums.add_sparse(row.values, row.columns, row.count, weight, labels[i], -1);
-            work.sums.add_sparse(row.values, row.columns, row.count, weight, label, 1);
-            labels[i] = label;
-            ++work.n_moved;
-        }
-    });
-    std::int64_t n_changed = 0;
-    for (Work& work : works) {
-        work.sums.pour_into(out);
-        n_changed += work.n_moved;
+    static void prepare(Packed&, const Data&) {}
+    static std::int64_t cost(const Data& data, std::int64_t n_centers) {
+        const std::int64_t n_rows = std::max<std::int64_t>(1, data.rows.n_rows);
+        return (n_stored(data.rows) / n_rows + 1) * n_centers;
     }
-    return n_changed;
-}
-
-// Label every row with its nearest centre; nothing else.
-template <class In, class Index>
-void assign(const Csr<In, Index>& rows, SparseCenters& centers, std::int32_t* labels,
-            const Crew& crew) {
-    const Chunks chunks = detail::assign_chunks(rows, centers.n_centers);
-    PerThread<SparseFinder<In, Index>> finders(crew.n_at_work(chunks.count()), centers, rows);
-    crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        auto& finder = finders[worker];
-        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
-            labels[i] = finder.nearest(i);
-    });
-}
-
-// Sum of weighted squared distances of rows to the centres of their labels, times scale^2, in the
-// direct form; `sq_dists` (may be null) receives each row's share. Chunks are the dense kernel's,
-// so that the sum has its bits.
-template <class In, class Index>
-double sum_sq_dists(const WeightedCsr<In, Index>& data, const double* centers,
-                    const std::int32_t* labels, double scale, double* sq_dists, const Crew& crew) {
-    const std::int64_t d = data.rows.n_cols;
-    const Chunks chunks(data.rows.n_rows, d);
-    std::vector<double> parts(chunks.count());
-    PerThread<DenseRow<In, Index>> dense_rows(crew.n_at_work(chunks.count()), data.rows);
-    crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        auto& dense = dense_rows[worker];
-        double sum = 0;
-        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-            const double sq_dist = direct_sq_dist(dense.read(i), centers + labels[i] * d, d, scale);
-            if (sq_dists) sq_dists[i] = sq_dist;
-            sum += data.weights ? rounded(data.weights[i] * sq_dist) : sq_dist;
-        }
-        parts[chunk] = sum;
-    });
-    double total = 0;
-    for (const double part : parts) total += part;
-    return total;
-}
-
-// Distances of every row to every centre, direct form; row-major.
-template <class In, class Index>
-void all_dists(const Csr<In, Index>& rows, const double* centers, std::int64_t n_centers,
-               double scale, In* dists, const Crew& crew) {
-    const DirectCenters direct(centers, n_centers, rows.n_cols, scale);
-    const Chunks chunks(rows.n_rows, rows.n_cols * n_centers);
-    PerThread<DenseRow<In, Index>> dense_rows(crew.n_at_work(chunks.count()), rows);
-    crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        auto& dense = dense_rows[worker];
-        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-            In* to = dists + i * n_centers;
-            direct.each(dense.read(i), [&](std::int64_t j, double sq_dist) {
-                to[j] = static_cast<In>(std::sqrt(sq_dist) / scale);
-            });
-        }
-    });
-}
+    static void move(ClusterSums& sums, const Moved& rows, const double* weights, std::int64_t i,
+                     std::int32_t from, std::int32_t to) {
+        const auto row = stored(rows, i);
+        const double weight = weights ? weights[i] : 1.0;
+        if (from >= 0) sums.add_sparse(row.values, row.columns, row.count, weight, from, -1);
+        sums.add_sparse(row.values, row.columns, row.count, weight, to, 1);
+    }
+};
 
 namespace detail {
 
