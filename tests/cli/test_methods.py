@@ -100,7 +100,7 @@ def test_a_dash_is_stdin_and_stdout():
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"a,b\n1,2\n", "n_clusters=2"),
+        (b"a,b\n1,2\n", "-k 2 was given, but the table has 1 row; lower -k"),
         (b"a,a\n1,2\n3,4\n", "several columns are named 'a'"),
         (b"caf\xe9,b\n1,2\n3,4\n", "not UTF-8"),
         (b"a,b\n1,2\n3,x\n5,6\n", "line 3, column 'b': 'x' is not a number"),

@@ -162,3 +162,14 @@ def test_fit_has_no_single_output(tmp_path, monkeypatch, capsys):
         "coterie: -o - was asked for, but fit writes several files; name a directory.\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_labels_that_do_not_fit_on_stdout_are_named(model, full):
+    ask = [*COTERIE, "predict", model, str(FAITHFUL), "-o", "-"]
+    with open(full, "wb") as stdout:
+        run = subprocess.run(ask, stdout=stdout, stderr=subprocess.PIPE, text=True)
+    assert run.returncode == 2
+    assert run.stderr == (
+        "coterie: stdout: the labels could not be written (No space left on device); make room "
+        "there, or name a file with -o.\n"
+    )

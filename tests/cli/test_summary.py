@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from coterie._files import load_bundle
+from coterie.cli._summary import entry, listed
 
 COTERIE = [sys.executable, "-m", "coterie.cli"]
 
@@ -83,3 +84,25 @@ def test_long_names_are_folded_and_numbers_are_not():
     shown = on_a_terminal("fit", "t.csv", "-k", "3", width=60)
     grid = shown[shown.index("cluster") : shown.index("SSE")]
     assert max(len(line) for line in grid.splitlines()) <= 60
+
+
+def test_listings_go_on_between_two_names():
+    names = [f"a name, {i}" for i in range(30)]
+    lines = entry("columns", listed(names), 60).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert lines[0].startswith("columns     30: a name, 0, a name, 1,")
+    assert all(line.startswith(" " * 12 + "a name, ") for line in lines[1:-1])
+    assert " ".join(line[12:] for line in lines).endswith("a name, 19 and 10 more")
+    assert entry("columns", listed(["a", "b"]), 60) == "columns     a, b"
+    wide = entry("columns", listed(["\u6f22" * 20] * 3), 60)  # each character is two wide
+    assert len(wide.splitlines()) == 3
+    assert entry("columns", listed(["x" * 99]), 60) == f"columns     {'x' * 99}"
+
+
+def test_a_terminal_shows_names_of_columns_whole():
+    table(20, name="name {} of a column")
+    shown = on_a_terminal("fit", "t.csv", "-k", "2")
+    listing = shown[: shown.index("cluster")]
+    assert max(len(line) for line in listing.splitlines()) <= 80
+    for i in range(20):
+        assert f"name {i} of a column" in listing

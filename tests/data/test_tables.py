@@ -140,7 +140,8 @@ def test_bad_tables_are_refused_in_one_sentence(write, content, said):
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        (["z"], "no column 'z'; it has who, a, b"),
+        (["z"], "no column 'z'; it has who, a, b; name one of these, or rename a column"),
+        (["a", "Whom"], r"it has who, a, b; did you mean 'who'\? Names must agree to the letter"),
         (["a", "who"], "column 'who' holds text, such as 'x' in line 2; choose among a, b"),
         (["a", "a"], "name each column once"),
         ([], "name each column once, at least one"),

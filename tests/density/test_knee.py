@@ -195,3 +195,23 @@ def test_distances_whose_sum_is_no_number_tell_no_dimension() -> None:
 def test_curves_that_rise_beyond_all_numbers() -> None:
     X = np.array([[0.0], [1e-300], [1e-10], [1e300], [-1e305], [1.5e308]])
     assert suggest_eps(X, 2).eps > 0
+
+
+@pytest.mark.parametrize(
+    "ask", [suggest_eps, suggest_min_samples, lambda X, **options: k_distances(X, 3, **options)]
+)
+@pytest.mark.parametrize(
+    ("wrong", "options"),
+    [
+        (np.eye(9), {"n_threads": 0}),
+        (np.eye(9), {"metric": "near"}),
+        (np.full((9, 2), np.nan), {}),
+        (np.zeros(9), {}),
+        (np.zeros((9, 2, 2)), {}),
+        (5, {}),
+    ],
+)
+def test_complaints_name_the_function_that_was_called(ask, wrong, options):
+    who = getattr(ask, "__name__", "").replace("<lambda>", "k_distances")
+    with pytest.raises(ValueError, match=f"^{who}: "):
+        ask(wrong, **options)

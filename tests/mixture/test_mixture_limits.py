@@ -123,3 +123,23 @@ def test_a_huge_first_row_of_no_weight_is_refused() -> None:
     X[0] = 1.7e308
     with pytest.raises(ValueError, match="overflow"):
         StudentTMixture(2).fit(X, sample_weight=np.arange(9.0))
+
+
+@pytest.mark.parametrize("size", [1e141, 1e155, 1e200, 1.7e308])
+def test_rows_far_beyond_those_of_a_mixed_fit_are_named(size):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 2)) + np.repeat([[0.0], [8.0]], 30, axis=0)
+    model = MixedMixture(2, random_state=0).fit(rows)
+    far = np.array([[0.0, 0.0], [np.nan, -size]])
+    for ask in (model.predict, model.predict_proba, model.score_samples, model.score, model.icl):
+        with pytest.raises(ValueError, match=r"row 1, column 1 is -1.*; mark the cell as missing"):
+            ask(far)
+
+
+def test_rows_just_near_enough_to_a_mixed_fit_have_a_density():
+    rng = np.random.default_rng(0)
+    rows = np.repeat([[0.0], [8.0]], 30, axis=0) + 1e-9 * rng.normal(size=(60, 1))
+    model = MixedMixture(2, min_variance=0.0, random_state=0).fit(rows)
+    far = np.array([[1e139], [-1e139], [8.0]])
+    assert np.isfinite(model.score_samples(far)).all()
+    assert np.isfinite(model.predict_proba(far)).all()

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib.metadata import version
 from typing import Annotated, cast
 
 import typer
 
-from coterie.cli._outputs import SummaryLostError
+from coterie.cli._outputs import SummaryLostError, forget_stdout
 from coterie.cli.fit import fit
 from coterie.cli.predict import predict
 
@@ -43,7 +42,7 @@ def run(arguments: Sequence[str] | None) -> int:
     except (typer.Abort, KeyboardInterrupt):
         code = 130
     except SummaryLostError as lost:
-        _forget_stdout()
+        forget_stdout()
         _say(str(lost))
         return 3
     except (_UsageError, ValueError, OSError, ImportError, MemoryError) as error:
@@ -62,14 +61,6 @@ def _explain(error: Exception) -> str:
     if isinstance(error, _UsageError) and hasattr(error, "format_message"):
         return f"{error.format_message().rstrip('.')}. Try --help."
     return str(error) or "not enough memory; use fewer rows or columns"
-
-
-def _forget_stdout() -> None:
-    """Drop what could not be printed, or Python tries again at its end and fails for it."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
 
 
 def _say(message: str) -> None:

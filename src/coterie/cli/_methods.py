@@ -28,28 +28,32 @@ class Found:
     """A fitted model with its labels, -1 for noise, and lines to print about it.
 
     `centers` has a row a cluster and a column a column: numbers, or text to be shown as it is.
+    `notes` are in the estimator's own words.
     """
 
     model: Any
     labels: npt.NDArray[Any]
     centers: npt.NDArray[Any]
     facts: dict[str, str]
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method: what fits it, what it can be told, and which tables it takes.
+    """A method: its estimator, what fits it, what it can be told, and which tables it takes.
 
     `options` are names on the command line, each with the estimator's parameter it is; "" if it
-    is about reading the table.
+    is about reading the table. `least_rows` are needed whatever was asked for.
     """
 
+    estimator: str
     fit: Callable[[Rows, Choices, str], Found]
     options: Mapping[str, str]
     takes_missing: bool = False
     takes_text: bool = False
     scales: bool = True
     has_tree: bool = False
+    least_rows: int = 2
 
 
 _RESTARTS = {"clusters": "n_components", "init": "init_params", "n_init": "n_init"}
@@ -112,14 +116,15 @@ def hdbscan(rows: Rows, choices: Choices, units: str) -> Found:
     )
 
 
-def _mixture(name: str, method: str, centers: Callable[[Any], Any], **defaults: Any) -> Any:
-    """A way to fit the mixture of this name, with the centres that `centers` finds in it."""
+def _mixture(method: str, centers: Callable[[Any], Any], **defaults: Any) -> Any:
+    """A way to fit a mixture, with the centres that `centers` finds in it."""
 
     def fit(rows: Rows, choices: Choices, units: str) -> Found:
         import coterie.mixture
 
-        model = getattr(coterie.mixture, name)(
-            **{"n_init": _N_INIT, **defaults, **_params(METHODS[method].options, choices)},
+        way = METHODS[method]
+        model = getattr(coterie.mixture, way.estimator)(
+            **{"n_init": _N_INIT, **defaults, **_params(way.options, choices)},
             random_state=choices.seed,
             callback=choices.callback,
         ).fit(rows)
@@ -128,8 +133,8 @@ def _mixture(name: str, method: str, centers: Callable[[Any], Any], **defaults: 
             facts["BIC"] = f"{model.bic(rows):.10g}"
         facts["weights"] = ", ".join(f"{weight:.4f}" for weight in model.weights_)
         facts["iterations"] = str(model.n_iter_)
-        facts.update({f"note {i}": event["detail"] for i, event in enumerate(model.events_, 1)})
-        return Found(model, model.predict(rows), np.asarray(centers(model)), facts)
+        notes = [event["detail"] for event in model.events_]
+        return Found(model, model.predict(rows), np.asarray(centers(model)), facts, notes)
 
     return fit
 
@@ -168,45 +173,56 @@ _DENSITY = {"min_samples": "min_samples", "metric": "metric"}
 
 METHODS: dict[str, Method] = {
     "kmeans": Method(
+        "KMeans",
         kmeans,
         {"clusters": "n_clusters", "init": "init", "n_init": "n_init", "max_iter": "max_iter"},
+        least_rows=1,
     ),
     "gaussian": Method(
-        _mixture("GaussianMixture", "gaussian", lambda model: model.means_, reg_covar="auto"),
+        "GaussianMixture",
+        _mixture("gaussian", lambda model: model.means_, reg_covar="auto"),
         _ELLIPSES,
         takes_missing=True,
     ),
     "agglomerative": Method(
+        "AgglomerativeClustering",
         agglomerative,
         {"clusters": "n_clusters", "linkage": "linkage", "metric": "metric"},
         has_tree=True,
     ),
-    "dbscan": Method(dbscan, {"eps": "eps", **_DENSITY}),
-    "hdbscan": Method(hdbscan, {"min_cluster_size": "min_cluster_size", **_DENSITY}),
+    "dbscan": Method("DBSCAN", dbscan, {"eps": "eps", **_DENSITY}, least_rows=1),
+    "hdbscan": Method("HDBSCAN", hdbscan, {"min_cluster_size": "min_cluster_size", **_DENSITY}),
     "student-t": Method(
-        _mixture("StudentTMixture", "student-t", lambda model: model.means_, reg_covar="auto"),
+        "StudentTMixture",
+        _mixture("student-t", lambda model: model.means_, reg_covar="auto"),
         _ELLIPSES,
     ),
     "bayesian": Method(
-        _mixture("BayesianGaussianMixture", "bayesian", lambda model: model.means_), _ELLIPSES
+        "BayesianGaussianMixture", _mixture("bayesian", lambda model: model.means_), _ELLIPSES
     ),
     "bernoulli": Method(
-        _mixture("BernoulliMixture", "bernoulli", lambda model: model.probabilities_),
-        _MIXTURE,
+        "BernoulliMixture",
+        _mixture("bernoulli", lambda model: model.probabilities_),
+        {**_MIXTURE, "threshold": "threshold"},
         scales=False,
     ),
     "poisson": Method(
-        _mixture("PoissonMixture", "poisson", lambda model: model.rates_), _MIXTURE, scales=False
+        "PoissonMixture",
+        _mixture("poisson", lambda model: model.rates_),
+        {**_MIXTURE, "fractions": "fractions"},
+        scales=False,
     ),
     "categorical": Method(
-        _mixture("CategoricalMixture", "categorical", _likeliest),
+        "CategoricalMixture",
+        _mixture("categorical", _likeliest),
         {**_MIXTURE, "categorical": ""},
         takes_missing=True,
         takes_text=True,
         scales=False,
     ),
     "mixed": Method(
-        _mixture("MixedMixture", "mixed", _mixed_centers),
+        "MixedMixture",
+        _mixture("mixed", _mixed_centers),
         {**_MIXTURE, "categorical": ""},
         takes_missing=True,
         takes_text=True,

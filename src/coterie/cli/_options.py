@@ -38,6 +38,11 @@ def number_or_auto(option: str, text: str | None, kind: type) -> Any:
         raise ValueError(f"{option} {text!r} was given; use {what}, or auto.") from None
 
 
+def option_of(name: str) -> str:
+    """How an option is written."""
+    return "-k" if name == "clusters" else f"--{name.replace('_', '-')}"
+
+
 def check_options(
     method: str, own: dict[str, Any], scale: bool | None, decimal: str | None
 ) -> None:
@@ -48,11 +53,11 @@ def check_options(
     for name, value in own.items():
         if name in way.options:
             continue
-        option = "-k" if name == "clusters" else f"--{name.replace('_', '-')}"
+        option = option_of(name)
         others = [other for other, its in METHODS.items() if name in its.options]
         why = "finds the number of clusters by itself" if name == "clusters" else f"has no {option}"
         raise ValueError(
-            f"{method} {why}, and {option} {value} was given; leave it out or use --method "
+            f"{method} {why}, and {option}{_shown(value)} was given; leave it out or use --method "
             f"{' or '.join(others[-1:] if len(others) > 4 else others)}."
         )
     if "clusters" in way.options and "clusters" not in own:
@@ -60,6 +65,25 @@ def check_options(
     if scale and not way.scales:
         raise ValueError(f"{method} takes the values as they are; leave --scale out.")
     check_decimal(decimal)
+
+
+def _shown(value: Any) -> str:
+    return "" if value is True else f" {value}"
+
+
+def check_rows(method: str, n_rows: int, n_clusters: int | None) -> None:
+    """Refuse a table with fewer rows than the method needs, or than clusters were asked for."""
+    from coterie.cli._methods import METHODS
+
+    needed = max(METHODS[method].least_rows, n_clusters or 1)
+    if n_rows >= needed:
+        return
+    found = f"the table has {n_rows:,} row{'' if n_rows == 1 else 's'}"
+    if n_clusters is not None and n_clusters > n_rows:
+        raise ValueError(
+            f"{method}: -k {n_clusters} was given, but {found}; lower -k, or give more rows."
+        )
+    raise ValueError(f"{method}: {found}, and at least {needed} are needed; give more rows.")
 
 
 def check_decimal(decimal: str | None) -> None:

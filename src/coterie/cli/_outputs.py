@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +86,26 @@ def write_labels(path: Path, labels: npt.NDArray[Any]) -> None:
 
 def print_labels(labels: npt.NDArray[Any]) -> None:
     """`write_labels`, to standard output."""
-    for lines in _label_lines(labels):
-        sys.stdout.write(lines.decode("ascii"))
-    sys.stdout.flush()
+    try:
+        for lines in _label_lines(labels):
+            sys.stdout.write(lines.decode("ascii"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # whoever was reading has seen enough
+    except OSError as error:
+        forget_stdout()
+        raise DataError(
+            f"stdout: the labels could not be written ({error.strerror}); make room there, or "
+            "name a file with -o."
+        ) from error
+
+
+def forget_stdout() -> None:
+    """Drop what could not be printed, or Python tries again at its end and fails for it."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _label_lines(labels: npt.NDArray[Any]) -> Iterator[bytes]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from coterie.data._delimited import listing
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -22,32 +21,71 @@ if TYPE_CHECKING:
 #: In a pipe or a file: columns side by side up to this many, and how wide a table is beyond.
 _MOST_SIDE_BY_SIDE = 20
 _PIPE_WIDTH = 120
+#: Names of columns in one listing.
+_MOST_NAMES = 20
 
 
-def report(table: Table, found: Found, centers: Any, outputs: Sequence[Path]) -> None:
-    """Print sizes and centres (in the data's own units), facts, and what was written."""
+def report(
+    table: Table, found: Found, centers: Any, notes: Sequence[str], outputs: Sequence[Path]
+) -> None:
+    """Print sizes and centres (in the data's own units), facts, notes, and what was written."""
     from rich.console import Console
 
     on_screen = sys.stdout.isatty()
     console = Console(
         width=None if on_screen else 100_000, highlight=False, markup=False, emoji=False
     )
-    console.print(f"rows        {len(table.values):,}")
-    console.print(f"columns     {_counted(table.names)}", soft_wrap=True)
+    width = console.width if on_screen else _PIPE_WIDTH
+
+    def show(name: str, parts: Sequence[str]) -> None:
+        console.print(entry(name, parts, width), soft_wrap=True)
+
+    show("rows", [f"{len(table.values):,}"])
+    show("columns", listed(table.names))
     if table.skipped:
-        console.print(f"left out    {_counted(table.skipped)}", soft_wrap=True)
+        show("left out", listed(table.skipped))
     heads, sizes = _heads(found.labels, len(centers))
     cells = [[_shown(value) for value in center] for center in centers]
     cells += [[""] * len(table.names)] * (len(heads) - len(centers))  # noise has no centre
-    for grid in _fitting(console, on_screen, heads, sizes, table.names, cells):
+    for grid in _fitting(console, width, on_screen, heads, sizes, table.names, cells):
         console.print(grid)
     for name, fact in found.facts.items():
-        console.print(f"{name:<11} {fact}", soft_wrap=True)
-    console.print(f"written     {', '.join(map(str, outputs))}", soft_wrap=True)
+        show(name, fact.split(" "))
+    for number, note in enumerate(notes, 1):
+        show(f"note {number}", note.split(" "))
+    show("written", [", ".join(map(str, outputs))])  # whole, to be copied
 
 
-def _counted(names: Sequence[str]) -> str:
-    return listing(names) if len(names) <= 20 else f"{len(names):,}: {listing(names)}"
+def entry(name: str, parts: Sequence[str], width: int | None = None) -> str:
+    """A line of the summary; where it grows too long, it goes on below between two parts.
+
+    Parameters
+    ----------
+    width
+        How long a line may be; None for what suits stdout.
+    """
+    from rich.cells import cell_len
+
+    if width is None:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPE_WIDTH
+    lines = [f"{name:<11}"]
+    used = len(lines[0])
+    for place, part in enumerate(parts):
+        if place and used + 1 + cell_len(part) > width:
+            lines.append(" " * 11)
+            used = 11
+        lines[-1] += f" {part}"
+        used += 1 + cell_len(part)
+    return "\n".join(lines)
+
+
+def listed(names: Sequence[str]) -> list[str]:
+    """The first names, as parts of an entry; of very many, also how many there are."""
+    shown = [f"{name}," for name in names[:_MOST_NAMES]]
+    if len(names) <= _MOST_NAMES:
+        return [*shown[:-1], names[-1]]
+    shown[-1] = shown[-1][:-1]
+    return [f"{len(names):,}:", *shown, f"and {len(names) - _MOST_NAMES:,} more"]
 
 
 def _shown(value: Any) -> str:
@@ -71,6 +109,7 @@ def _heads(labels: npt.NDArray[Any], n_clusters: int) -> tuple[list[str], list[t
 
 def _fitting(
     console: Console,
+    width: int,
     on_screen: bool,
     heads: list[str],
     sizes: list[tuple[str, str]],
@@ -81,7 +120,6 @@ def _fitting(
     side_by_side = _grid("cluster", ["rows", "share", *names])
     for head, size, values in zip(heads, sizes, cells, strict=True):
         side_by_side.add_row(head, *size, *values)
-    width = console.width if on_screen else _PIPE_WIDTH
     if on_screen:
         if console.measure(side_by_side, options=_unbounded(console)).maximum <= width:
             return [side_by_side]

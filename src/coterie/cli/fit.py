@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coterie.cli._options import Data, Decimal, Header, check_options, given, names, number_or_auto
+from coterie.cli._options import (
+    Data,
+    Decimal,
+    Header,
+    check_options,
+    check_rows,
+    given,
+    names,
+    number_or_auto,
+)
 from coterie.cli._outputs import refuse_overwriting, staged, summary, write_labels
 
 if TYPE_CHECKING:
@@ -76,6 +85,13 @@ def fit(
     min_cluster_size: Annotated[
         str | None, typer.Option(help="Of hdbscan: rows that make a cluster, or auto.")
     ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Of bernoulli: larger values count as 1, others as 0.")
+    ] = None,
+    fractions: Annotated[
+        bool | None,
+        typer.Option("--fractions", help="Of poisson: take fractions, such as averaged counts."),
+    ] = None,
     decimal: Decimal = None,
     header: Header = None,
     threads: Annotated[
@@ -87,6 +103,7 @@ def fit(
     from coterie.cli._methods import METHODS, Choices
     from coterie.cli._scaling import column_scaling, in_own_units, standardized
     from coterie.cli._summary import report
+    from coterie.cli._wording import Wording
     from coterie.data.tables import STDIN, read_table
     from coterie.plots import save_dendrogram
 
@@ -98,7 +115,7 @@ def fit(
         linkage=linkage, metric=metric, eps=number_or_auto("--eps", eps, float),
         min_samples=min_samples,
         min_cluster_size=number_or_auto("--min-cluster-size", min_cluster_size, int),
-        categorical=categorical,
+        categorical=categorical, threshold=threshold, fractions=fractions,
     )  # fmt: skip
     check_options(method, own, scale, decimal)
     if str(output) == STDIN:
@@ -122,10 +139,16 @@ def fit(
         )
         for note in table.notes:
             _warn(note)
+        check_rows(method, len(table.values), n_clusters)
+        wording = Wording(method, table.names)
         scaling = column_scaling(table) if way.scales and scale is not False else None
         rows = standardized(table.values, scaling)
 
-        with _progress(method, n_init or 10) as callback, _warnings_in_a_line():
+        with (
+            _progress(method, n_init or 10) as callback,
+            _warnings_in_a_line(wording),
+            wording.of_errors(),
+        ):
             choices = Choices(seed, threads, callback, own)
             units = "raw units" if scaling is None else "standardized units"
             found = way.fit(rows, choices, units)
@@ -138,7 +161,7 @@ def fit(
             if way.has_tree:
                 save_dendrogram(stage / TREE, found.model, title=f"{title}: the last merges")
     with summary():
-        report(table, found, centers, outputs)
+        report(table, found, centers, [wording(note) for note in found.notes], outputs)
 
 
 @contextmanager
@@ -167,14 +190,14 @@ def _progress(method: str, n_init: int) -> Iterator[Callable[[Any], None] | None
 
 
 @contextmanager
-def _warnings_in_a_line() -> Iterator[None]:
-    """Show each warning meant for users as one line on stderr."""
+def _warnings_in_a_line(wording: Callable[[str], str] = str) -> Iterator[None]:
+    """Show each warning meant for users as one line on stderr, in these words."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         yield
     for warning in caught:
-        _warn(str(warning.message))
+        _warn(wording(str(warning.message)))
 
 
 def _warn(message: str) -> None:

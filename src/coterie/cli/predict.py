@@ -35,7 +35,8 @@ def predict(
 
     from coterie._files import load_bundle
     from coterie._writing import check_writable
-    from coterie.data._delimited import listing
+    from coterie.cli._summary import entry, listed
+    from coterie.cli._wording import Wording, method_of
     from coterie.data.tables import STDIN, read_table
     from coterie.errors import FileError
 
@@ -60,7 +61,8 @@ def predict(
         decimal=decimal,
         header=header,
     )
-    labels = fitted.predict(table.values)
+    with Wording(method_of(fitted.model), table.names).of_errors():
+        labels = fitted.predict(table.values)
     if to_stdout:
         print_labels(labels)
     else:
@@ -71,7 +73,7 @@ def predict(
         aside = to_stdout or is_stdout(output)
         show = partial(print, file=sys.stderr if aside else sys.stdout)
         show(f"rows        {len(labels):,}")
-        show(f"columns     {listing(table.names)}")
+        show(entry("columns", listed(table.names)))
         for cluster, size in zip(clusters, sizes, strict=True):
             head = "noise      " if cluster < 0 else f"cluster {cluster:<3}"
             show(f"{head} {size:,} rows ({size / len(labels):.1%})")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -165,7 +166,7 @@ def read_delimited(
     titles = first if has_header else [f"x{index}" for index in range(len(first))]
     for title in categorical:
         if title not in titles:
-            raise DataError(f"{name}: no column {title!r}; it has {listing(titles)}.")
+            raise no_column(name, title, titles)
 
     table = _parse(name, data, delimiter, has_header, decimal or ".")
     if table.num_rows == 0:
@@ -188,6 +189,18 @@ def listing(names: Collection[str]) -> str:
     """Names in one line, the first twenty of them."""
     shown = ", ".join(list(names)[:20])
     return f"{shown} and {len(names) - 20} more" if len(names) > 20 else shown
+
+
+def no_column(name: str, asked: str, available: Sequence[str]) -> DataError:
+    """What to say of a column that a table does not have: the name that comes nearest, or all."""
+    lower = {title.lower(): title for title in available}
+    near = get_close_matches(asked.lower(), lower, n=1)
+    advice = (
+        f"did you mean {lower[near[0]]!r}? Names must agree to the letter"
+        if near
+        else "name one of these, or rename a column of the file"
+    )
+    return DataError(f"{name}: no column {asked!r}; it has {listing(available)}; {advice}.")
 
 
 def trimmed(column: Any) -> Any:

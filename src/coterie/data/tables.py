@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.data._delimited import Delimited, listing, read_delimited
+from coterie.data._delimited import Delimited, listing, no_column, read_delimited
 from coterie.errors import DataError
 
 __all__ = ["STDIN", "Table", "read_table"]
@@ -217,7 +217,7 @@ def _select(
     """Names and places (in `available`) of the columns to use."""
     for column in without:
         if column not in available:
-            raise DataError(f"{name}: no column {column!r}; it has {listing(available)}.")
+            raise no_column(name, column, available)
     if columns is None:
         for column in available:
             if column and column not in without and available.count(column) > 1:
@@ -230,7 +230,7 @@ def _select(
         return list(columns), list(range(len(available)))
     for column in columns:
         if column not in available:
-            raise DataError(f"{name}: no column {column!r}; it has {listing(available)}.")
+            raise no_column(name, column, available)
         if available.count(column) > 1:
             raise _twice(name, column)
     if len(set(columns)) < len(columns) or not columns:

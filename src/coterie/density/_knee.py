@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._config import resolve_n_threads
 from coterie.density._condense import condense, single_linkage
 from coterie.density._level import Level, is_chance, lasting_level, least_size
+from coterie.distance import as_metric
 from coterie.neighbors import kth_distances, spanning_tree
 
 Floats = npt.NDArray[np.float64]
@@ -144,7 +146,7 @@ def suggest_eps(
     """
     who = "suggest_eps"
     if min_samples is None:
-        min_samples = suggest_min_samples(X, metric=metric, n_threads=n_threads, **metric_params)
+        min_samples = read_min_samples(who, X, metric, n_threads, metric_params)
     return read_eps(who, X, min_samples, metric, n_threads, metric_params)
 
 
@@ -170,8 +172,14 @@ def suggest_min_samples(
     metric : name in `coterie.distance.METRICS` or callable
     n_threads : int or None
     """
-    who = "suggest_min_samples"
-    n_rows, n_cols = np.shape(X)
+    return read_min_samples("suggest_min_samples", X, metric, n_threads, metric_params)
+
+
+def read_min_samples(
+    who: str, X: Any, metric: Any, n_threads: int | None, metric_params: dict[str, Any]
+) -> int:
+    """`suggest_min_samples` on behalf of `who`."""
+    n_rows, n_cols = _shape(who, X)
     start = (4 if n_rows < 100 else 5) if n_cols <= 2 else 2 * n_cols
     start += max(0, int(np.log2(max(n_rows, 1) / MANY_ROWS)))
     most = min(n_rows, max(4, n_rows // 4))
@@ -314,13 +322,29 @@ def _distances(
     metric_params: dict[str, Any],
 ) -> tuple[Floats, Floats]:
     """Distance to the k-th other row, and the mean of the distances up to it."""
-    n_rows = np.shape(X)[0]
+    n_rows, _ = _shape(who, X)
     if n_rows <= _whole(who, "k", k, 1):
         raise ValueError(
             f"{who}: a row needs {k} neighbours and X has {n_rows} rows; lower k or min_samples, "
             "or pass more rows."
         )
-    return kth_distances(X, int(k) + 1, metric=metric, n_threads=n_threads, **metric_params)
+    return kth_distances(
+        X,
+        int(k) + 1,
+        metric=as_metric(metric, X, who=who, **metric_params),
+        n_threads=resolve_n_threads(n_threads, who),
+    )
+
+
+def _shape(who: str, X: Any) -> tuple[int, int]:
+    """Numbers of rows and columns."""
+    shape = np.shape(X)
+    if len(shape) != 2:
+        raise ValueError(
+            f"{who}: Expected 2D array, and X has shape {shape}; pass a table of rows, for example "
+            "X.reshape(-1, 1) where it is one column."
+        )
+    return shape[0], shape[1]
 
 
 def _whole(who: str, name: str, value: Any, at_least: int) -> int:

@@ -10,11 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from coterie._complaints import first_odd
 from coterie.mixture._categories import Column, encode, learn_categories
 from coterie.mixture._family import Floats
 from coterie.mixture._normal import LEAST_VARIANCE, normal_rows
 from coterie.mixture._table import as_numbers, one_hot
 from coterie.mixture._values import column_words
+
+#: Standard deviations whose square, divided by the least variance, many columns can still add up.
+_FARTHEST = 1e140
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,10 @@ class Layout:
         parts = []
         if self.numeric:
             values = _numbers(who, columns, self.numeric, names)
-            parts.append(normal_rows((values - self.locations) / self.scales))
+            with np.errstate(over="ignore"):  # what is too far is refused
+                standardised = (values - self.locations) / self.scales
+            self._check_near(who, values, standardised, names)
+            parts.append(normal_rows(standardised))
         if self.others:
             remedy = "fit again with rows that have it"
             codes = [
@@ -59,6 +66,20 @@ class Layout:
             ]
             parts.append(one_hot(codes, self.sizes))
         return sp.hstack(parts, format="csr")
+
+    def _check_near(
+        self, who: str, values: Floats, standardised: Floats, names: Sequence[str] | None
+    ) -> None:
+        """Refuse numbers so far from those of the fit that no density can be told."""
+        found = first_odd(standardised, lambda z: np.abs(z) > _FARTHEST)
+        if found is not None:
+            column = column_words(names, self.numeric[found.column])
+            raise ValueError(
+                f"{who}: row {found.row}, {column} is {values[found.row, found.column]:g}, more "
+                f"than {_FARTHEST:g} standard deviations away from the rows of the fit, so that "
+                "its density is lost in float64; mark the cell as missing (NaN), or leave the row "
+                "out."
+            )
 
     def coordinates(self, rows: Any) -> Any:
         """What of the encoded rows tells distances: z, and the one-hot places. Missing is zero."""

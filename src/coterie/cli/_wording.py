@@ -1,0 +1,95 @@
+"""What estimators say, in the words of the command line: its options, methods and columns.
+
+An estimator knows neither: it is given an array, and its parameters have other names. It calls
+columns and rows by their places from 0, where the command line counts rows from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from coterie.cli._methods import METHODS
+from coterie.cli._options import option_of
+from coterie.errors import DataError
+
+#: Advice that only Python can follow, and what to do on the command line instead.
+_INSTEAD = {
+    "list it in categories= when fitting": "fit again with rows that have it",
+    "call it categorical in kinds=": "fit again with --categorical, or mend the cell",
+    "(None or NaN)": "(empty)",
+    "(NaN)": "(empty)",
+    "(even those of weight zero), ": "",
+    "lower k or min_samples": "lower min_samples",
+    "pass the distinct rows with their counts as sample_weight, or an eps": "give eps",
+    "raise max_iter or tol, or look for degenerate components in events_": (
+        "raise max_iter, lower the number of clusters, or look at the notes"
+    ),
+}
+
+_PIECES = re.compile(
+    r"""(?P<quoted>(?<!\w)'[^']*'|"[^"]*")
+      | (?P<place>\b(?:row|column))\ (?P<number>\d+)\b
+      | (?P<word>\b[A-Za-z]\w*)(?:(?P<gets>=|\ =\ )(?P<value>'[^']*'|[-+]?\w(?:[\w.+-]*\w)?)?)?
+    """,
+    re.VERBOSE,
+)
+
+
+class Wording:
+    """Turns sentences of the estimator of `method` about columns of these `names`.
+
+    `method` is None for an estimator that the command line does not fit.
+    """
+
+    def __init__(self, method: str | None, names: Sequence[str]) -> None:
+        self._method = method
+        self._names = names
+        options = {} if method is None else METHODS[method].options
+        self._options = {
+            parameter: option_of(name) for name, parameter in options.items() if parameter
+        }
+        self._methods = {way.estimator: name for name, way in METHODS.items()}
+
+    def __call__(self, sentence: str) -> str:
+        """The sentence as the command line says it."""
+        for python, instead in _INSTEAD.items():
+            sentence = sentence.replace(python, instead)
+        return _PIECES.sub(self._turned, sentence)
+
+    @contextmanager
+    def of_errors(self) -> Iterator[None]:
+        """Turn the sentences of errors about what was asked for or given."""
+        try:
+            yield
+        except MemoryError as error:
+            raise MemoryError(self(str(error))) from error
+        except ValueError as error:
+            raise DataError(self(str(error))) from error
+
+    def _turned(self, piece: re.Match[str]) -> str:
+        if piece["place"]:
+            return self._place(piece["place"], int(piece["number"]), piece[0])
+        word, value = piece["word"], (piece["value"] or "").strip("'")
+        if word in self._methods:
+            method = self._methods[word]
+            return method if piece.start() == 0 else f"--method {method}"
+        if word == "X":
+            return "the table"
+        if word == "n_samples":
+            return f"{value} rows" if value else "the number of rows"
+        if word in self._options:
+            return f"{self._options[word]} {'' if value == 'True' else value}".rstrip()
+        return piece[0]
+
+    def _place(self, kind: str, number: int, as_it_is: str) -> str:
+        if kind == "row":
+            return f"row {number + 1}"
+        return f"column {self._names[number]!r}" if number < len(self._names) else as_it_is
+
+
+def method_of(model: object) -> str | None:
+    """The method whose estimator a model is."""
+    estimator = type(model).__name__
+    return next((name for name, way in METHODS.items() if way.estimator == estimator), None)

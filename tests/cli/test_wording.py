@@ -1,0 +1,119 @@
+"""What estimators complain of, said with the command line's columns, options and methods."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from coterie._files import save_model
+from coterie.cli import main
+from coterie.cli._methods import METHODS
+from coterie.cli._wording import Wording, method_of
+from coterie.mixture import BernoulliMixture, CategoricalMixture, MixedMixture, PoissonMixture
+
+#: A parameter with its value, a fitted attribute, a class, the name of an argument.
+PYTHON = re.compile(r"\w=|\b\w+_\b|\b[A-Z]\w+(Mixture|Means|SCAN|Clustering)\b|\bX\b|\bNaN\b")
+
+
+@pytest.fixture(autouse=True)
+def _in_tmp(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def said(capsys, *arguments):
+    assert main([*map(str, arguments)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert not PYTHON.search(err)
+    return err
+
+
+@pytest.mark.parametrize(
+    ("method", "cells", "expected"),
+    [
+        ("bernoulli", "1,0 1,-1 0,0", "row 2, column 'beta' is -1; set --threshold to count"),
+        ("bernoulli", "1,0 2,0 0,.5", "row 2, column 'alpha' is 2"),
+        ("poisson", "1,2 3,-1 2,0", "row 2, column 'beta' is -1; count events in whole numbers"),
+        ("poisson", "1,2 3,-1 2,0", "or use --method gaussian"),
+        ("poisson", "1,2 3,1.5 2,0", "is 1.5; count events in whole numbers, set --fractions"),
+        ("categorical", "1,2 3,1.5 2,0", "categorical: column 'beta' should hold categories"),
+        ("mixed", "1,1e200 3,2e200 5,-1e200", "column 'beta' has values so large"),
+        ("gaussian", "1,2 3,4", "gaussian: -k 3 was given, but the table has 2 rows; lower -k"),
+        ("bayesian", "1,2", "bayesian: -k 3 was given, but the table has 1 row;"),
+    ],
+)
+def test_bad_tables(capsys, method, cells, expected):
+    Path("t.csv").write_text("\n".join(["alpha,beta", *cells.split(" ")]))
+    k = 3 if "-k 3" in expected else 2
+    assert expected in said(capsys, "fit", "t.csv", "--method", method, "-k", k)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "expected"),
+    [
+        ("kmeans", ["-k", 2, "--init", "best"], "--init best was given; use one of"),
+        ("gaussian", ["-k", 1, "--covariance", "round"], "--covariance round was given"),
+        ("hdbscan", ["--min-samples", 9], "--min-samples 9 must be at most the number of rows"),
+        ("dbscan", ["--min-samples", 9], "8 neighbours and the table has 4 rows; lower --min-"),
+        ("dbscan", ["--metric", "near"], "--metric near was given; use one of"),
+        ("agglomerative", ["-k", 2, "--metric", "cosine"], "or another --linkage"),
+    ],
+)
+def test_bad_options(capsys, method, options, expected):
+    Path("t.csv").write_text("a,b\n1,2\n3,4\n5,5\n0,9\n")
+    assert expected in said(capsys, "fit", "t.csv", "--method", method, *options)
+
+
+def test_bad_rows_for_a_model(capsys):
+    columns = ["alpha", "beta"]
+    save_model("b", BernoulliMixture().fit([[0, 1], [1, 0]]), columns=columns)
+    save_model("p", PoissonMixture().fit([[0, 1], [1, 0]]), columns=columns)
+    save_model("c", CategoricalMixture().fit([["x", "u"], ["x", "v"]]), columns=columns)
+    save_model("m", MixedMixture().fit([[0.5, 1.5], [1.5, 2.5]]), columns=columns)
+    Path("t.csv").write_text("beta,alpha\n0,1\n-1,1\n")
+    for model in "bp":
+        assert "row 2, column 'beta' is -1" in said(capsys, "predict", model, "t.csv")
+    Path("t.csv").write_text("alpha,beta\nx,u\nx,w\n")
+    wrong = said(capsys, "predict", "c", "t.csv")
+    assert "column 'beta' holds the category 'w'" in wrong
+    assert "fit again with rows that have it, or mark such cells as missing (empty)" in wrong
+    Path("t.csv").write_text("alpha,beta\n1,1e200\n")
+    assert "row 1, column 'beta' is 1e+200" in said(capsys, "predict", "m", "t.csv")
+    Path("t.csv").write_text("alpha,beta\n1,red\n2,blue\n")
+    assert "column 'beta' holds 'red'" in said(capsys, "predict", "m", "t.csv")
+
+
+def test_the_options_that_the_sentences_advise(capsys):
+    Path("t.csv").write_text("a,b\n0.2,3\n0,4\n7,0.1\n9,0\n")
+    for method, option in (("bernoulli", ["--threshold", "1"]), ("poisson", ["--fractions"])):
+        assert main(["fit", "t.csv", "--method", method, "-k", "2", *option, "-o", "out"]) == 0
+        labels = Path("out/labels.csv").read_text().split()[1:]
+        assert labels[0] == labels[1] != labels[2] == labels[3]
+        assert main(["predict", "out/model.coterie", "t.csv", "-o", "again.csv"]) == 0
+        assert Path("again.csv").read_text().split()[1:] == labels
+    capsys.readouterr()
+    assert "kmeans has no --fractions, and --fractions was given; leave it out" in said(
+        capsys, "fit", "t.csv", "-k", 2, "--fractions"
+    )
+
+
+def test_what_is_turned_and_what_is_not():
+    turned = Wording("kmeans", ["a", "X"])
+    assert turned("KMeans: n_clusters=2, n_clusters = 3; lower n_clusters.") == (
+        "kmeans: -k 2, -k 3; lower -k."
+    )
+    assert turned("max_iter=100.") == "--max-iter 100."
+    assert turned("the method's 'n_clusters' and \"X\" stay") == (
+        "the method's 'n_clusters' and \"X\" stay"
+    )
+    assert turned("row 0, column 1 (column 7)") == "row 1, column 'X' (column 7)"
+    assert turned("use GaussianMixture") == "use --method gaussian"
+    assert Wording(None, [])("n_clusters=2") == "n_clusters=2"
+
+
+def test_every_method_is_known_by_its_estimator():
+    import coterie
+
+    for name, way in METHODS.items():
+        assert method_of(getattr(coterie, way.estimator)()) == name
+    assert method_of(coterie.BisectingKMeans()) is None
