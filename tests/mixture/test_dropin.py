@@ -109,3 +109,14 @@ def test_the_bound_never_falls_by_an_ulp(covariance_type: str) -> None:
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X)
     assert (np.diff(model.lower_bounds_) >= 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", ["GaussianMixture", "BayesianGaussianMixture"])
+def test_labels_have_scikit_learns_dtype(name: str, dtype: Any) -> None:
+    rows = X.astype(dtype)
+    ours = getattr(coterie, name)(3, random_state=0).fit(rows)
+    theirs = getattr(sklearn.mixture, name)(n_components=3, random_state=0).fit(rows)
+    assert ours.predict(rows).dtype == theirs.predict(rows).dtype == np.int64
+    assert ours.fit_predict(rows).dtype == np.int64
+    assert ours.sample(4)[1].dtype == theirs.sample(4)[1].dtype

@@ -26,7 +26,7 @@ from coterie.mixture._family import Family, Floats, Mixture
 from coterie.mixture._start import STARTS, begin
 from coterie.mixture._values import check_finite
 
-Labels = npt.NDArray[np.int32]
+Labels = npt.NDArray[np.int64]
 
 #: Rounding that shares of a file may have suffered.
 _NEAR_ONE = 1e-3
@@ -252,7 +252,7 @@ class MixtureModel(DensityMixin, Estimator):
         labels = np.empty(blocks.n_rows, dtype=np.int32)
         for block in blocks:
             family.posterior(block, mixture, labels=labels[block.span])
-        return labels
+        return labels.astype(np.int64)  # as scikit-learn's mixtures have them
 
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Responsibility of every component for every row; with a background, rows sum to less

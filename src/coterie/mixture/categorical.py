@@ -74,7 +74,7 @@ class CategoricalMixture(PlainMixture):
     >>> X = np.array([["red", "round"], ["red", "round"], ["green", "long"], ["green", "long"]])
     >>> model = CategoricalMixture(2, random_state=0).fit(X)
     >>> model.predict([["red", "round"], ["green", "long"]])
-    array([1, 0], dtype=int32)
+    array([1, 0])
     >>> model.probabilities_[0].round(2)
     array([[1., 0.],
            [0., 1.]])
