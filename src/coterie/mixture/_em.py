@@ -70,11 +70,6 @@ def mean_log_lik(after_expect: float, after_maximise: float, total_weight: float
     return -after_expect / total_weight
 
 
-def whole_bound(after_expect: float, after_maximise: float, total_weight: float) -> float:
-    """The bound on the evidence after the M-step, not divided by the rows."""
-    return -after_maximise
-
-
 class Repair(Protocol):
     """Mends a mixture that degenerates; tells the recorder what it did."""
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._base import Estimator
 from coterie._checks import check_weights, whole
 from coterie._history import Event, Iteration, Recorder
+from coterie._restarts import best_of, recorders
 from coterie._stored import RECORDS, Array, Field, Flag, Many, Real, Sizes, Whole
 from coterie.centroid._space import NotFiniteError
 from coterie.data import Blocks
@@ -192,11 +193,9 @@ class MixtureModel(DensityMixin, Estimator):
         n_init = 1 if resume else self.n_init
 
         complete = blocks if resume else self._to_start_from(blocks)
-        best: EMRun | None = None
-        for restart in range(n_init):
-            recorder = Recorder(
-                self.max_iter, self._callback(), self.keep == "parameters", restart, n_init
-            )
+        best: tuple[EMRun, Recorder] | None = None
+        keep = self.keep == "parameters"
+        for recorder in recorders(n_init, self.max_iter, self._callback(), keep):
             if resume:
                 start = self._fitted()[1]
             else:
@@ -204,14 +203,9 @@ class MixtureModel(DensityMixin, Estimator):
                 self._note_start(start, recorder)
             before = self.lower_bound_ if resume else -np.inf
             run = self._solve(blocks, model, start, recorder, before)
-            if best is None or run.bound > best.bound:
-                best, kept = run, recorder
-            if recorder.stopped:
-                if kept is not recorder:
-                    kept.events.append(recorder.events[-1])
-                break
+            best = best_of(best, run, recorder, lambda run, best: run.bound > best.bound)
         assert best is not None
-        return self._publish(best, kept, model, blocks)
+        return self._publish(*best, model, blocks)
 
     def _publish(self, run: EMRun, recorder: Recorder, model: Model, blocks: Blocks) -> Self:
         n_components = model.family.n_components(run.mixture.components)
