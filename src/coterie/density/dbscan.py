@@ -26,6 +26,7 @@ from coterie._checks import (
 )
 from coterie._config import resolve_n_threads
 from coterie._history import Event
+from coterie._labels import NOISE
 from coterie._stored import RECORDS, Array, Field, Parts, Real, Sizes, Sparse, Whole
 from coterie.density._advice import advise
 from coterie.density._euclidean import cluster_rows, label_by_core
@@ -40,7 +41,7 @@ from coterie.density._lookup import (
     label_by_equality,
     label_by_walks,
 )
-from coterie.density._rule import BORDERS, NOISE, Clustering, DensityRule
+from coterie.density._rule import BORDERS, Clustering, DensityRule
 from coterie.density._slabs import cluster_by_distances, label_rows
 from coterie.density._stored import check_rows_loaded
 from coterie.distance import NAMES, Metric, as_metric

@@ -31,6 +31,7 @@ from coterie._checks import (
 )
 from coterie._config import resolve_n_threads
 from coterie._history import Event, Stage
+from coterie._labels import number_by_first
 from coterie._stored import RECORDS, Array, Field, Nothing, Parts, Real, Sizes, Whole
 from coterie.density._advice import advise_sizes
 from coterie.density._auto_size import SMALLEST, suggest_min_cluster_size
@@ -46,7 +47,6 @@ from coterie.density._input import check_table, dense, trusted
 from coterie.density._reach import Reachability, ReachTree
 from coterie.density._select import (
     METHODS,
-    NOISE,
     FlatClusters,
     Membership,
     Selection,
@@ -382,12 +382,8 @@ class HDBSCAN(Clusterer):
         n_rows = self.core_distances_.size
         graph = sp.coo_matrix((np.ones(n_short, dtype=np.int8), (heads, tails)), (n_rows, n_rows))
         _, group = csgraph.connected_components(graph, directed=False)
-        _, lowest, sizes = np.unique(group, return_index=True, return_counts=True)
-        kept = np.flatnonzero(sizes >= min_cluster_size)
-        number = np.full(sizes.size, NOISE)
-        number[kept[np.argsort(lowest[kept])]] = np.arange(kept.size)
         kind = np.where(self.labels_ <= _INFINITE, self.labels_, _FINITE)
-        return _spread(number[group], kind)
+        return _spread(number_by_first(group, min_cluster_size), kind)
 
     def _measure_again(self, X: Any) -> tuple[Any, Kinds, Metric]:
         """Other rows like those of the fit with their kinds, and the metric of the fit."""
