@@ -376,9 +376,7 @@ def test_a_tree_of_merges(capsys):
     assert main(["predict", "coterie-out/model.coterie", str(FAITHFUL), "-o", "again.csv"]) == 0
     assert main([*asked, "--linkage", "single"]) == 0
     capsys.readouterr()
-    assert "--linkage wards was given was given; use one of" in refused(
-        capsys, *asked, "--linkage", "wards"
-    )
+    assert "--linkage wards was given; use one of" in refused(capsys, *asked, "--linkage", "wards")
     assert "agglomerative has no --init" in refused(capsys, *asked, "--init", "box")
     wrong = refused(capsys, "fit", FAITHFUL, "-k", 2, "--linkage", "single")
     assert "kmeans has no --linkage" in wrong

@@ -106,3 +106,9 @@ def test_a_terminal_shows_names_of_columns_whole():
     assert max(len(line) for line in listing.splitlines()) <= 80
     for i in range(20):
         assert f"name {i} of a column" in listing
+
+
+def test_short_names_leave_the_word_cluster_whole():
+    table(21, name="c{}")
+    run = subprocess.run([*COTERIE, "fit", "t.csv", "-k", "2"], capture_output=True, text=True)
+    assert ["cluster", "0", "1"] in [line.split() for line in run.stdout.splitlines()]

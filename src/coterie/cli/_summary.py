@@ -127,7 +127,7 @@ def _fitting(
         return [side_by_side]
 
     # A column of the table for each cluster, as many as fit beside the names.
-    longest = max(len(name) for name in names)
+    longest = max(len(name) for name in ("cluster", *names))
     for_names = min(longest, max(10, width // 3)) + 4
     grids: list[Grid] = []
     place = 0
