@@ -22,7 +22,6 @@ FAMILIES = [
 ]  # fmt: skip
 #: What anything may use, and what the ground itself may use.
 GROUND = {"_kernels": set[str](), "errors": set[str](), "_config": {"_kernels"}}
-GROUND["_distinct"] = set[str]()
 GROUND["data"] = {"_kernels", "_config", "_distinct", "errors"}
 GROUND["_threads"] = {"_kernels"}
 GROUND["_sparse"] = GROUND["_distinct"] = set[str]()
