@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.cluster import hierarchy
 from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_memory as memory_for
 
 from coterie._base import Clusterer
 from coterie._checks import (
@@ -34,7 +35,8 @@ from coterie.hierarchy._children import children_of
 from coterie.hierarchy._cut import count_at_height, cut_early, cut_tree
 from coterie.hierarchy._nearest_cluster import ClusterRows, describe_clusters
 from coterie.hierarchy._stored import check_cut_tree, check_order
-from coterie.hierarchy.linkage import EUCLIDEAN, METHODS, link
+from coterie.hierarchy._table_function import distances_to, table_of, takes_a_table
+from coterie.hierarchy.linkage import EUCLIDEAN, METHODS, Linked, link, warn_of_square
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -43,6 +45,34 @@ _FLOATS = [np.float64, np.float32]
 _CACHE = Rule(
     lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path or joblib.Memory"
 )
+
+
+def _gower_of_codes(who: str, learned: Mapping[str, Any]) -> Metric:
+    """Gower's metric again, for rows that it has read already."""
+    return replace(as_metric("gower", who=who, **learned), prepare=np.asarray)
+
+
+def _build_tree(
+    rows: Any,
+    method: str,
+    metric: Any,
+    params: dict[str, Any],
+    connectivity: Any,
+    compress: int | None,
+    random_state: Any,
+    *,
+    n_threads: int | None,
+    who: str,
+) -> Linked:
+    """The merges, a function of values alone: joblib tells by them whether it knows the answer."""
+    if isinstance(metric, str) and metric == "gower":
+        metric, params = _gower_of_codes(who, params), {}
+    elif connectivity is None and takes_a_table(metric, params):
+        rows, metric, params = table_of(who, metric, rows, params), "precomputed", {}
+    return link(
+        rows, method, metric, connectivity=connectivity, compress=compress,
+        random_state=random_state, n_threads=n_threads, who=who, **params,
+    )  # fmt: skip
 
 
 class AgglomerativeClustering(Clusterer):
@@ -59,9 +89,14 @@ class AgglomerativeClustering(Clusterer):
         Must be None where `distance_threshold` is given.
     metric : str or callable, default="euclidean"
         A name in `coterie.distance.METRICS`, ``"l1"``, ``"l2"``, ``"precomputed"`` (X holds
-        distances) or a function of two rows. Ward, centroid and median need ``"euclidean"``.
-    memory : ignored
-        Accepted for scikit-learn's sake: use `cut` instead of a cached tree.
+        distances) or a function. One that needs two arguments is given two rows; one that can do
+        with one, such as ``sklearn.metrics.pairwise.cosine_distances``, is given X and returns the
+        distances of all pairs, as in scikit-learn; with `connectivity` every function is given two
+        rows. Ward, centroid and median need ``"euclidean"``.
+    memory : str, joblib.Memory or None, default=None
+        Where to keep the tree, so that another fit of the same X that differs only in
+        `n_clusters`, `distance_threshold` or `compute_full_tree` does not build it again. `cut`
+        needs neither.
     connectivity : array, sparse matrix or callable, default=None
         Which rows may be joined, (n_rows, n_rows), or ``f(X)`` that returns it.
     compute_full_tree : bool or "auto", default="auto"
@@ -212,16 +247,17 @@ class AgglomerativeClustering(Clusterer):
         """
         self._check_params()
         self._check_together()
-        rows, metric = self._measured(X)
+        rows = self._rows_to_link(X)
+        warn_of_square(type(self).__name__, rows, self.metric)
         n_rows = rows.shape[0]
         if self.n_clusters is not None:
             check_enough_rows("AgglomerativeClustering", self.n_clusters, n_rows)
         given = X if self.metric == "gower" else rows
         graph = self.connectivity(given) if callable(self.connectivity) else self.connectivity
-        linked = link(
-            rows, self.linkage, metric, connectivity=graph, compress=self.compress,
-            random_state=self.random_state, n_threads=self.n_threads, who=type(self).__name__,
-            **({} if isinstance(metric, Metric) else self._metric_params()),
+        keep = memory_for(self.memory).cache(_build_tree, ignore=["n_threads", "who"])
+        linked = keep(
+            rows, self.linkage, self.metric, self._known_of_metric(), graph, self.compress,
+            self.random_state, n_threads=self.n_threads, who=type(self).__name__,
         )  # fmt: skip
         self.Z_, self.n_connected_components_ = linked.Z, linked.n_connected_components
         self.n_leaves_ = n_rows
@@ -229,37 +265,44 @@ class AgglomerativeClustering(Clusterer):
         self._describe(rows)
         return self
 
-    def _measured(self, X: Any) -> tuple[Any, Any]:
-        """Checked rows, and the metric; a memory map that will be compressed is left on disk."""
+    def _rows_to_link(self, X: Any) -> Any:
+        """Checked rows; a memory map that will be compressed is left on disk."""
         who = type(self).__name__
         if isinstance(X, np.memmap) and self.compress is not None:
-            return self._check_rows(X, reset=True), self.metric
+            return self._check_rows(X, reset=True)
         if self.metric == "gower":  # of mixed tables with missing cells; knows how to read them
             validated(self, X, skip_check_array=True)
             metric = as_metric("gower", X, who=who, **self._metric_params())
             self.gower_ = dict(metric.learned)
-            rows = checked(
-                type(self).__name__,
-                metric.prepare(X),
-                ensure_all_finite=False,
-                ensure_min_samples=2,
-            )
-            return rows, replace(metric, prepare=np.asarray)
-        return validated(self, X, dtype=_FLOATS, ensure_min_samples=2), self.metric
+            codes = metric.prepare(X)
+            return checked(who, codes, ensure_all_finite=False, ensure_min_samples=2)
+        return validated(self, X, dtype=_FLOATS, ensure_min_samples=2)
+
+    def _known_of_metric(self) -> dict[str, Any]:
+        """Arguments for the metric; of Gower's, with what was learned from the rows of the fit."""
+        return self.gower_ if self.metric == "gower" else self._metric_params()
 
     def _measure_again(self, X: Any) -> tuple[Any, Metric | None]:
-        """Other rows like those of the fit, and the metric of the fit; None for given distances."""
+        """Other rows like those of the fit, and the metric of the fit; or distances and None."""
         who = type(self).__name__
         if self.metric == "gower":
             validated(self, X, skip_check_array=True, reset=False)
-            metric = as_metric("gower", who=who, **self.gower_)
-            return metric.prepare(X), replace(metric, prepare=np.asarray)
+            codes = as_metric("gower", who=who, **self.gower_).prepare(X)
+            return codes, _gower_of_codes(who, self.gower_)
         rows = validated(self, X, dtype=_FLOATS, reset=False)
         if self._is_precomputed():
             return rows, None
         fitted = self.clusters_.get("rows")  # from which the metric learns again
+        if self._takes_a_table():
+            assert (
+                fitted is not None
+            )  # means, of which there are no rows, need the Euclidean metric
+            return distances_to(who, self.metric, rows, fitted, self._metric_params()), None
         learn_from = rows if fitted is None else fitted
         return rows, as_metric(self.metric, learn_from, who=who, **self._metric_params())
+
+    def _takes_a_table(self) -> bool:
+        return self.connectivity is None and takes_a_table(self.metric, self._metric_params())
 
     def _check_together(self) -> None:
         """Refuse parameters that contradict each other."""
@@ -408,7 +451,12 @@ class AgglomerativeClustering(Clusterer):
         """
         check_is_fitted(self)
         self._check_pairs()
-        rows, metric = self._measure_again(X)
+        if self._takes_a_table():
+            rows = validated(self, X, dtype=_FLOATS, reset=False)
+            who, params = type(self).__name__, self._metric_params()
+            rows, metric = table_of(who, self.metric, rows, params), None
+        else:
+            rows, metric = self._measure_again(X)
         if rows.shape[0] != self.n_leaves_:
             raise ValueError(
                 f"cophenetic_correlation: X has {rows.shape[0]} rows and the model was fitted on "

@@ -100,6 +100,7 @@ def linkage(
     array([[0., 1., 1., 2.],
            [2., 3., 4., 3.]])
     """
+    warn_of_square("linkage", X, metric)
     return link(
         X, method, metric, connectivity=connectivity, compress=compress, random_state=random_state,
         n_threads=n_threads, overwrite=overwrite, who="linkage", **metric_params,
@@ -136,7 +137,6 @@ def link(
             return _link_connected_square(X, method, connectivity, who)
         lengths, n_rows = given_triangle(X, method, overwrite=overwrite, who=who)
         return Linked(link_triangle(lengths, method, n_rows, n_threads=threads), 1)
-    _warn_of_square(who, X)
     found = as_metric(metric, X, who=who, **metric_params)
     if method in EUCLIDEAN:
         _check_euclidean(who, method, found)
@@ -247,8 +247,10 @@ def _is_precomputed(X: Any, metric: Any) -> bool:
         return False
 
 
-def _warn_of_square(who: str, X: Any) -> None:
+def warn_of_square(who: str, X: Any, metric: Any, stacklevel: int = 3) -> None:
     """Advise where rows look like a table of distances: square, zero diagonal, symmetric."""
+    if _is_precomputed(X, metric):
+        return
     if isinstance(X, (list, tuple)) and len({np.size(row) for row in X}) != 1:
         return  # no table; the check of rows says so
     shape = np.shape(X) if isinstance(X, (np.ndarray, list, tuple)) else ()
@@ -263,7 +265,7 @@ def _warn_of_square(who: str, X: Any) -> None:
             "diagonal and is taken as rows, though it looks like distances; if it holds such, "
             "give metric='precomputed'.",
             AdviceWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 

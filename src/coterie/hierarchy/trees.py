@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from typing import Any
 
@@ -13,7 +12,8 @@ from coterie._checks import NONE, Rule, check_params, one_of, whole
 from coterie.distance import Metric, RowFunction
 from coterie.errors import AdviceWarning
 from coterie.hierarchy._children import children_of, parents_of
-from coterie.hierarchy.linkage import link
+from coterie.hierarchy._table_function import takes_a_table
+from coterie.hierarchy.linkage import link, warn_of_square
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -98,22 +98,11 @@ def linkage_tree(
     """
     check_params("linkage_tree", {"n_clusters": n_clusters, "linkage": linkage}, _RULES)
     X = np.reshape(X, (-1, 1)) if np.ndim(X) == 1 else X
-    if connectivity is None and _takes_a_table(affinity):
+    if connectivity is None and takes_a_table(affinity, {}):
         assert callable(affinity)
         # As in scikit-learn, a function of the whole table, not of two rows.
         X, affinity = affinity(X), "precomputed"  # type: ignore[call-arg]
     return _tree("linkage_tree", X, linkage, affinity, connectivity, n_clusters, return_distance)
-
-
-def _takes_a_table(affinity: Any) -> bool:
-    """Whether a function can be called with one argument: then it is about all pairs of rows."""
-    if not callable(affinity) or isinstance(affinity, Metric):
-        return False
-    try:
-        inspect.signature(affinity).bind(None)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _tree(
@@ -126,6 +115,7 @@ def _tree(
     return_distance: bool,
 ) -> Tree:
     """Link, and put the merges into scikit-learn's form."""
+    warn_of_square(who, X, metric, stacklevel=4)
     linked = link(
         X, method, metric, connectivity=connectivity, compress=None, random_state=None,
         n_threads=None, who=who,
