@@ -194,8 +194,8 @@ class DenseSeedDistances(SeedDistances):
 class SparseSeedDistances(SeedDistances):
     """`SeedDistances` of CSR rows, by |x|^2 - 2 x.c + |c|^2.
 
-    Every distance costs one sparse product. Differences too small for that form, relative to the rows' lengths, count as none. Holds the
-    stored values once more, as float64.
+    Every distance costs one sparse product. Differences too small for that form, relative to the
+    rows' lengths, count as none. Holds the stored values once more, as float64.
     """
 
     def __init__(self, blocks: Blocks, space: Space) -> None:
