@@ -14,7 +14,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 from coterie import KMeans
-from coterie.centroid._passes import lay_out
+from coterie.centroid._passes import choose_space
 from coterie.centroid._seeding import SEEDINGS
 from coterie.data import as_blocks
 from coterie.plots._style import INK, NOISE_COLOR, color_of, plain
@@ -111,7 +111,7 @@ def start_of(rows: Floats, seed: int, *, init: str, n_local_trials: int | None =
     blocks = as_blocks(rows)
     seeding: Callable[..., Any] = SEEDINGS[init]
     rng = np.random.RandomState(seed)
-    space = lay_out(blocks)[1]
+    space = choose_space(blocks)[1]
     return seeding(blocks, space, N_CLUSTERS, rng, n_local_trials=n_local_trials).centers
 
 

@@ -575,9 +575,9 @@ def _square(who: str, what: str, values: Any) -> Floats:
 def _invert(who: str, covariance: Floats) -> Floats:
     """The inverse of a covariance, refused where some columns follow from the others."""
     n_cols = covariance.shape[0]
-    spread = np.sqrt(np.abs(np.diag(covariance)))
-    spread[spread == 0] = 1
-    correlation = covariance / spread / spread[:, np.newaxis]
+    deviations = np.sqrt(np.abs(np.diag(covariance)))
+    deviations[deviations == 0] = 1
+    correlation = covariance / deviations / deviations[:, np.newaxis]
     rank = np.linalg.matrix_rank(correlation, tol=1e-14 * n_cols, hermitian=True)
     if rank < n_cols:
         raise ValueError(
@@ -585,7 +585,7 @@ def _invert(who: str, covariance: Floats) -> Floats:
             f"{n_cols} columns has rank {rank}; pass more rows, leave out columns that are "
             "constant or follow from others, or pass VI."
         )
-    return np.asarray(np.linalg.inv(correlation) / spread / spread[:, np.newaxis])
+    return np.asarray(np.linalg.inv(correlation) / deviations / deviations[:, np.newaxis])
 
 
 def _root_of(who: str, inverse: Floats) -> Floats:

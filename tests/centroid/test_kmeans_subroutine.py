@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs
 from coterie import KMeans
 from coterie._restarts import recorders
 from coterie.centroid._kmeans import improves, kmeans, seeded
-from coterie.centroid._passes import lay_out, sum_sq_dists
+from coterie.centroid._passes import choose_space, sum_sq_dists
 from coterie.centroid._steps import PlainStep
 from coterie.data import as_blocks
 
@@ -29,7 +29,7 @@ def test_it_is_the_fit_of_the_estimator(init: str, n_init: int, make: Any) -> No
     rows = make(X)
     model = KMeans(6, init=init, n_init=n_init, tol=0, random_state=1).fit(rows)
     blocks = as_blocks(rows)
-    space = lay_out(blocks)[1]
+    space = choose_space(blocks)[1]
     rng = np.random.RandomState(1)
     run = kmeans(blocks, space, 6, rng, start=seeded(init), runs=recorders(n_init, 300))
     np.testing.assert_array_equal(run.centers, model.cluster_centers_)
@@ -41,7 +41,7 @@ def test_it_is_the_fit_of_the_estimator(init: str, n_init: int, make: Any) -> No
 
 def test_the_centres_are_the_means_of_the_labels_and_the_inertia_is_theirs() -> None:
     blocks = as_blocks(X)
-    space = lay_out(blocks)[1]
+    space = choose_space(blocks)[1]
     run = kmeans(blocks, space, 6, np.random.RandomState(0), max_iter=2)
     means = [X[run.labels == cluster].mean(axis=0) for cluster in range(6)]
     np.testing.assert_allclose(run.centers, means, rtol=1e-12)
@@ -53,7 +53,7 @@ def test_the_centres_are_the_means_of_the_labels_and_the_inertia_is_theirs() -> 
 def test_only_the_last_run_keeps_its_bounds() -> None:
     """What a run knows of every row is not in memory beside that of the next one."""
     blocks = as_blocks(X)
-    space = lay_out(blocks)[1]
+    space = choose_space(blocks)[1]
     kept = []
     for n_runs in (1, 2):
         starts = iter([X[:6], X[:6] + 100])  # the first is the better one

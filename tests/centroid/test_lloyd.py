@@ -15,7 +15,7 @@ import twins
 from coterie import KMeans, options
 from coterie._history import Recorder
 from coterie.centroid._lloyd import lloyd, relocate_empty
-from coterie.centroid._passes import farthest_rows, lay_out
+from coterie.centroid._passes import choose_space, farthest_rows
 from coterie.centroid._steps import PlainStep
 from coterie.centroid._tally import Tally
 from coterie.data import as_blocks
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 
 def step_on(X: Any, n_clusters: int, weights: Any = None) -> PlainStep:
     blocks = as_blocks(np.asarray(X), weights, 2)
-    return PlainStep(Tally(blocks, lay_out(blocks)[1], n_clusters))
+    return PlainStep(Tally(blocks, choose_space(blocks)[1], n_clusters))
 
 
 @st.composite
@@ -289,7 +289,7 @@ def test_the_invariant_check_names_the_step_that_broke_it() -> None:
     blocks = as_blocks(X)
 
     def run() -> Any:
-        step = WrongStep(Tally(blocks, lay_out(blocks)[1], 2))
+        step = WrongStep(Tally(blocks, choose_space(blocks)[1], 2))
         return lloyd(X[[0, 39]], repeat(step), max_iter=9, tol=-1, recorder=Recorder(9))
 
     run()

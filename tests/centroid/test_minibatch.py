@@ -11,8 +11,8 @@ from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie.centroid._local_search import Swaps, improve_seeds
-from coterie.centroid._minibatch import Plateau, Walk, reassign, take_steps
-from coterie.centroid._passes import lay_out
+from coterie.centroid._minibatch import Plateau, RunningMeans, reassign, take_steps
+from coterie.centroid._passes import choose_space
 from coterie.centroid.minibatch import MiniBatchKMeans
 from coterie.data import Blocks
 
@@ -68,12 +68,14 @@ def test_steps_are_the_formula(forget, d, form):
     dense = np.asarray(rows.toarray() if form == "csr" else rows, dtype=np.float64)
     blocks = Blocks(rows, None, 2)
     row_ids = rng.randint(300, size=(7, 90))
-    walk = Walk(dense[:8].copy(), np.zeros(8))
+    means = RunningMeans(dense[:8].copy(), np.zeros(8))
     centers, counts = dense[:8].copy(), np.zeros(8)
-    steps = take_steps(blocks, lay_out(blocks)[1], walk, row_ids, weights=weights, forget=forget)
+    steps = take_steps(
+        blocks, choose_space(blocks)[1], means, row_ids, weights=weights, forget=forget
+    )
     expected = [naive_step(dense[ids], weights[ids], centers, counts, forget) for ids in row_ids]
-    np.testing.assert_allclose(walk.centers, centers, rtol=1e-12, atol=1e-13)
-    np.testing.assert_array_equal(walk.counts, counts)
+    np.testing.assert_allclose(means.centers, centers, rtol=1e-12, atol=1e-13)
+    np.testing.assert_array_equal(means.counts, counts)
     np.testing.assert_allclose(np.c_[steps.inertias, steps.sq_moves], expected, rtol=1e-11)
 
 
@@ -196,7 +198,7 @@ def test_local_search_finds_clusters_without_a_seed(sparse):
     def sse(centers):
         return (weights * ((X[:, None] - centers[None]) ** 2).sum(axis=2).min(axis=1)).sum()
 
-    space = lay_out(blocks)[1]
+    space = choose_space(blocks)[1]
     rng = np.random.RandomState(0)
     costs = [sse(start)]
     for _ in range(30):
@@ -215,7 +217,7 @@ def test_local_search_finds_clusters_without_a_seed(sparse):
 def test_swaps_keep_the_two_nearest_seeds():
     X = np.random.RandomState(0).normal(size=(400, 2))
     blocks = Blocks(X)
-    swaps = Swaps(blocks, lay_out(blocks)[1], X[:10])
+    swaps = Swaps(blocks, choose_space(blocks)[1], X[:10])
     rng = np.random.RandomState(0)
     n_swapped = sum(swaps.try_one(rng) is not None for _ in range(40))
     assert n_swapped > 5
@@ -363,24 +365,24 @@ def test_a_stray_centre_is_reassigned():
 def test_reassignment_uses_half_the_batch_and_spares_the_heaviest():
     X = np.arange(40.0)[:, np.newaxis]
     counts = np.array([100.0, 0.3, 0.2, 0.1, 0.4, 50])
-    walk = Walk(np.full((6, 1), -1.0), counts.copy())
-    n_moved = reassign(walk, Blocks(X), np.arange(10, 14), 0.01, np.random.RandomState(0))
+    means = RunningMeans(np.full((6, 1), -1.0), counts.copy())
+    n_moved = reassign(means, Blocks(X), np.arange(10, 14), 0.01, np.random.RandomState(0))
     assert n_moved == 2
-    assert set(np.flatnonzero(walk.centers[:, 0] != -1)) == {2, 3}
-    assert set(walk.centers[[2, 3], 0]) < {10.0, 11.0, 12.0, 13.0}
-    np.testing.assert_array_equal(walk.counts, [100, 0.3, 0.3, 0.3, 0.4, 50])
-    assert reassign(walk, Blocks(X), np.arange(40), 5.0, np.random.RandomState(0)) == 5
+    assert set(np.flatnonzero(means.centers[:, 0] != -1)) == {2, 3}
+    assert set(means.centers[[2, 3], 0]) < {10.0, 11.0, 12.0, 13.0}
+    np.testing.assert_array_equal(means.counts, [100, 0.3, 0.3, 0.3, 0.4, 50])
+    assert reassign(means, Blocks(X), np.arange(40), 5.0, np.random.RandomState(0)) == 5
 
 
 def test_steps_return_when_a_count_is_low():
     X = np.r_[np.zeros((500, 1)), [[9.0]]]
     blocks = Blocks(X)
-    walk = Walk(np.array([[0.0], [9.0]]), np.array([1.0, 1.0]))
+    means = RunningMeans(np.array([[0.0], [9.0]]), np.array([1.0, 1.0]))
     row_ids = np.zeros((50, 10), dtype=np.int64)
-    steps = take_steps(blocks, lay_out(blocks)[1], walk, row_ids, low_ratio=0.02)
+    steps = take_steps(blocks, choose_space(blocks)[1], means, row_ids, low_ratio=0.02)
     # Looked at every second step, since 20 rows pass in two: 1 < 0.02 * (1 + 10 s) at s = 6.
     assert steps.inertias.size == 6
-    assert walk.just_checked
+    assert means.just_checked
 
 
 def test_plateau_by_hand():

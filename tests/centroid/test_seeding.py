@@ -17,8 +17,8 @@ from sklearn.cluster import kmeans_plusplus as peer_kmeans_plusplus
 from sklearn.datasets import make_blobs
 
 from coterie import kmeans_plusplus
-from coterie.centroid._cover import DenseCover, cover_of
-from coterie.centroid._passes import lay_out
+from coterie.centroid._passes import choose_space
+from coterie.centroid._seed_distances import DenseSeedDistances, seed_distances
 from coterie.centroid._seeding import SEEDINGS, Seeds, farthest_first
 from coterie.data import as_blocks
 
@@ -40,7 +40,7 @@ def seed(
 ) -> Seeds:
     blocks = as_blocks(X, weights, n_threads)
     rng = np.random.RandomState(random_state)
-    space = lay_out(blocks)[1]
+    space = choose_space(blocks)[1]
     return SEEDINGS[init](blocks, space, n_clusters, rng, n_local_trials=n_local_trials)
 
 
@@ -120,7 +120,7 @@ def test_farthest_first_on_the_textbooks_points(
     first: int, expected: list[int], kind: type
 ) -> None:
     blocks = as_blocks(sp.csr_matrix(EIGHT) if kind is sp.csr_matrix else EIGHT.astype(kind))
-    seeds = farthest_first(blocks, lay_out(blocks)[1], 3, first=first - 1)
+    seeds = farthest_first(blocks, choose_space(blocks)[1], 3, first=first - 1)
     assert [i + 1 for i in indices(seeds)] == expected
 
 
@@ -132,7 +132,7 @@ def test_farthest_first_leaves_at_most_twice_the_best_radius() -> None:
         dists[:, [a, b, c]].min(axis=1).max() for a in range(14) for b in range(a) for c in range(b)
     )
     for first in range(14):
-        chosen = indices(farthest_first(blocks, lay_out(blocks)[1], 3, first=first))
+        chosen = indices(farthest_first(blocks, choose_space(blocks)[1], 3, first=first))
         assert dists[:, chosen].min(axis=1).max() <= 2 * best
 
 
@@ -140,7 +140,7 @@ def test_first_row_is_drawn_in_proportion_to_weight() -> None:
     # One stream of draws: those of consecutive random states need not be independent.
     weights = np.array([1.0, 0, 2, 3])
     blocks, rng = as_blocks(np.eye(4), weights), np.random.RandomState(0)
-    space = lay_out(blocks)[1]
+    space = choose_space(blocks)[1]
     drawn = [indices(SEEDINGS["k-means++"](blocks, space, 1, rng))[0] for _ in range(3000)]
     counts = np.bincount(drawn, minlength=4)
     assert counts[1] == 0
@@ -150,7 +150,7 @@ def test_first_row_is_drawn_in_proportion_to_weight() -> None:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let seeds wait also where rows are few."""
-    monkeypatch.setattr(DenseCover, "patience", 20)
+    monkeypatch.setattr(DenseSeedDistances, "patience", 20)
 
 
 @pytest.mark.usefixtures("patient")
@@ -166,7 +166,7 @@ def test_seeds_that_wait_leave_the_probabilities_as_they_are() -> None:
         if np.prod(odds) > 0:
             expected[a, b, c] = np.prod(odds)
     blocks, rng = as_blocks(X, weights), np.random.RandomState(0)
-    space = lay_out(blocks)[1]
+    space = choose_space(blocks)[1]
     drawn = Counter(
         tuple(indices(SEEDINGS["k-means++"](blocks, space, 3, rng, n_local_trials=1)))
         for _ in range(8000)
@@ -188,13 +188,13 @@ def test_seeds_that_wait_are_added_in_few_passes(
     X = data_sets()["blobs"]
     weights = np.random.RandomState(5).randint(0, 4, size=len(X)) * 0.7 if weighted else None
     sizes: list[int] = []
-    add = DenseCover.add
+    add = DenseSeedDistances.add
 
-    def count(cover: DenseCover, row_ids: npt.NDArray[np.int64]) -> None:
+    def count(dists: DenseSeedDistances, row_ids: npt.NDArray[np.int64]) -> None:
         sizes.append(len(row_ids))
-        add(cover, row_ids)
+        add(dists, row_ids)
 
-    monkeypatch.setattr(DenseCover, "add", count)
+    monkeypatch.setattr(DenseSeedDistances, "add", count)
     expected = seed("k-means++", X, 40, 0, weights=weights, n_local_trials=1)
     assert 1 < len(sizes) < 15
     assert len(set(indices(expected))) == 40
@@ -218,9 +218,9 @@ def test_copies_come_last_also_where_seeds_wait() -> None:
 
 def test_many_rows_make_seeds_wait() -> None:
     X = np.random.RandomState(0).normal(size=(9000, 32)).astype(np.float32)
-    cover = cover_of(as_blocks(X), lay_out(as_blocks(X))[1])
-    assert cover.patience == 1
-    assert cover_of(as_blocks(X[:8000]), lay_out(as_blocks(X[:8000]))[1]).patience == 0
+    dists = seed_distances(as_blocks(X), choose_space(as_blocks(X))[1])
+    assert dists.patience == 1
+    assert seed_distances(as_blocks(X[:8000]), choose_space(as_blocks(X[:8000]))[1]).patience == 0
     assert len(set(indices(seed("k-means++", X, 50, 0, n_local_trials=1)))) == 50
 
 
@@ -388,6 +388,6 @@ def test_sparse_copies_are_told_whatever_order_their_values_are_stored_in(init: 
         assert len(set(chosen)) == 10
         assert {i % 3 for i in chosen[:3]} == {0, 1, 2}
     blocks = as_blocks(X)
-    cover = cover_of(blocks, lay_out(blocks)[1])
-    cover.add(np.array([0, 1, 2]))
-    assert cover.potential == 0
+    dists = seed_distances(blocks, choose_space(blocks)[1])
+    dists.add(np.array([0, 1, 2]))
+    assert dists.potential == 0

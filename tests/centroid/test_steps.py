@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 
 from coterie import KMeans
 from coterie._history import Recorder
-from coterie.centroid._passes import lay_out
+from coterie.centroid._passes import choose_space
 from coterie.centroid._steps import (
     HamerlyStep,
     PlainStep,
@@ -138,7 +138,7 @@ def test_bounds_spare_most_rows_of_clear_clusters(step: Any) -> None:
 def test_rows_moved_by_hand_are_looked_at_again(step_type: Any) -> None:
     X = blobs(300, 2, 3)
     blocks = as_blocks(X)
-    step = step_type(Tally(blocks, lay_out(blocks)[1], 3))
+    step = step_type(Tally(blocks, choose_space(blocks)[1], 3))
     centers = X[:3].astype(np.float64)
     step.assign(centers)
     labels = step.tally.labels.copy()
@@ -239,9 +239,9 @@ def test_the_coordinates_do_not_depend_on_the_cut(
 ) -> None:
     X = blobs(1000, 3, 5) + 0.1
     np.save(tmp_path / "rows.npy", X)
-    whole = lay_out(as_blocks(X))[1]
+    whole = choose_space(as_blocks(X))[1]
     monkeypatch.setattr(Blocks, "block_bytes", n_rows_each * 3 * 8)
-    cut = lay_out(as_blocks(np.load(tmp_path / "rows.npy", mmap_mode="r")))[1]
+    cut = choose_space(as_blocks(np.load(tmp_path / "rows.npy", mmap_mode="r")))[1]
     for name in ("scale", "shift", "step_inverse", "origin", "limbs", "wild"):
         np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name))
 
@@ -262,7 +262,7 @@ def test_a_memory_map_is_seeded_as_rows_in_memory_are(
 
 def test_a_step_is_chosen_by_name() -> None:
     blocks = as_blocks(blobs(50, 2, 2))
-    space = lay_out(blocks)[1]
+    space = choose_space(blocks)[1]
 
     def chosen(name: str) -> type:
         return type(next(choose_steps(name, Tally(blocks, space, 2), Recorder(1))))
@@ -287,5 +287,5 @@ def test_bounds_prove_labels_also_beside_a_row_far_out(algorithm: str, far: floa
 @pytest.mark.parametrize(("step_type", "n_bytes"), [(HamerlyStep, 4), (YinyangStep, 18)])
 def test_bounds_take_few_bytes_a_row(step_type: type[HamerlyStep], n_bytes: int) -> None:
     blocks = as_blocks(blobs(100, 2, 3))
-    step = step_type(Tally(blocks, lay_out(blocks)[1], 3))
+    step = step_type(Tally(blocks, choose_space(blocks)[1], 3))
     assert step.upper.nbytes + step.lower.nbytes == n_bytes * 100

@@ -1,4 +1,4 @@
-// One look at every column: range, mean and spread, from which frames and tolerances follow.
+// One look at every column: range, mean and squared deviations, for frames and tolerances.
 #pragma once
 
 #include <algorithm>

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._base import Clusterer
 from coterie._checks import check_weights
 from coterie._stored import RECORDS, Array, Field, Real, Sizes, Whole
+from coterie.centroid._checked_space import checked_space
 from coterie.centroid._kmeans import seeded
-from coterie.centroid._layout import lay_out_for
 from coterie.centroid._passes import all_dists, assign, sum_sq_dists
 from coterie.centroid._space import Columns, Space
 from coterie.centroid._sphere import start_on_sphere, unit_rows
@@ -55,9 +55,11 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             rows = unit_rows(rows)
         return self._blocks(rows, check_weights(type(self).__name__, sample_weight, rows.shape[0]))
 
-    def _lay_out(self, blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Space]:
+    def _checked_space(
+        self, blocks: Blocks, centers: Floats | None = None
+    ) -> tuple[Columns, Space]:
         names = getattr(self, "feature_names_in_", None)
-        return lay_out_for(type(self).__name__, blocks, centers, names)
+        return checked_space(type(self).__name__, blocks, centers, names)
 
     def _start(
         self, blocks: Blocks, space: Space, n_clusters: int, rng: np.random.RandomState
@@ -109,7 +111,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         check_is_fitted(self)
         blocks = self._blocks_to_cluster(X, reset=False)
         centers = self._centers()
-        return assign(blocks, centers, self._lay_out(blocks, centers)[1])
+        return assign(blocks, centers, self._checked_space(blocks, centers)[1])
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """Distance of every row to every centre (cosine: on the unit sphere).
@@ -119,7 +121,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         check_is_fitted(self)
         blocks = self._blocks_to_cluster(X, reset=False)
         centers = self._centers()
-        return all_dists(blocks, centers, self._lay_out(blocks, centers)[1])
+        return all_dists(blocks, centers, self._checked_space(blocks, centers)[1])
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> npt.NDArray[Any]:
         """Fit, then `transform` the same rows."""
@@ -136,7 +138,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         check_is_fitted(self)
         blocks = self._blocks_to_cluster(X, sample_weight, reset=False)
         centers = self._centers()
-        _, space = self._lay_out(blocks, centers)
+        _, space = self._checked_space(blocks, centers)
         return -sum_sq_dists(blocks, centers, space, assign(blocks, centers, space))
 
     def _check_together_loaded(self, sizes: Sizes) -> None:

@@ -23,16 +23,16 @@ _MOST_ENTRIES = 1000
 
 
 @dataclass
-class Walk:
-    """Centres on their way: where they are and the weight of the rows each has taken in."""
+class RunningMeans:
+    """Centres as running means: where they are and the weight of the rows each has taken in."""
 
     centers: Floats
     counts: Floats
     rows_since_check: int = 0
 
-    def copy(self) -> Walk:
+    def copy(self) -> RunningMeans:
         """Where they are now, to come back to."""
-        return Walk(self.centers.copy(), self.counts.copy(), self.rows_since_check)
+        return RunningMeans(self.centers.copy(), self.counts.copy(), self.rows_since_check)
 
     @property
     def just_checked(self) -> bool:
@@ -51,14 +51,14 @@ class Steps:
 def take_steps(
     blocks: Blocks,
     space: Space,
-    walk: Walk,
+    means: RunningMeans,
     row_ids: Ints,
     *,
     weights: Floats | None = None,
     forget: float = 0.0,
     low_ratio: float = 0.0,
 ) -> Steps:
-    """Move the centres of `walk` by one step for each row of `row_ids`.
+    """Move the centres by one step for each row of `row_ids`.
 
     Sculley (2010): every row of a batch goes to its nearest centre, and a centre becomes the mean
     of all rows it has ever been given, c += sum w (x - c) / count. With `forget` = p > 0 the rate
@@ -71,7 +71,7 @@ def take_steps(
     ----------
     blocks, space
         Where the rows are, and the coordinates to compute in.
-    walk
+    means
         Modified.
     row_ids
         Batches of rows, shape (n_steps, batch_size).
@@ -92,23 +92,23 @@ def take_steps(
     n_steps = row_ids.shape[0]
     inertias, sq_moves = np.empty(n_steps), np.empty(n_steps)
     rest = (
-        weights, row_ids, walk.centers, walk.counts, forget, low_ratio,
-        10 * walk.counts.size, walk.rows_since_check, inertias, sq_moves, blocks.n_threads,
+        weights, row_ids, means.centers, means.counts, forget, low_ratio,
+        10 * means.counts.size, means.rows_since_check, inertias, sq_moves, blocks.n_threads,
     )  # fmt: skip
     if blocks.sparse:
         rows = blocks.rows
-        n_done, walk.rows_since_check = kernels.minibatch_steps_csr(
+        n_done, means.rows_since_check = kernels.minibatch_steps_csr(
             rows.data, rows.indices, rows.indptr, space.scale, *rest
         )
     else:
-        n_done, walk.rows_since_check = kernels.minibatch_steps(
+        n_done, means.rows_since_check = kernels.minibatch_steps(
             np.asarray(blocks.rows), space.scale, space.shift, *rest
         )
     return Steps(inertias[:n_done], sq_moves[:n_done])
 
 
 def reassign(
-    walk: Walk, blocks: Blocks, batch: Ints, low_ratio: float, rng: np.random.RandomState
+    means: RunningMeans, blocks: Blocks, batch: Ints, low_ratio: float, rng: np.random.RandomState
 ) -> int:
     """Put centres of low count on random rows of a batch; how many.
 
@@ -117,7 +117,7 @@ def reassign(
 
     Parameters
     ----------
-    walk
+    means
         Modified.
     blocks, batch
         The rows, and the indices of those in the batch.
@@ -126,13 +126,13 @@ def reassign(
     rng
         Source of the choice.
     """
-    low = np.flatnonzero(walk.counts < low_ratio * walk.counts.max())
-    low = low[low != np.argmax(walk.counts)]
-    low = low[np.argsort(walk.counts[low], kind="stable")][: batch.size // 2]
+    low = np.flatnonzero(means.counts < low_ratio * means.counts.max())
+    low = low[low != np.argmax(means.counts)]
+    low = low[np.argsort(means.counts[low], kind="stable")][: batch.size // 2]
     if low.size:
         chosen = rng.choice(batch.size, size=low.size, replace=False)
-        walk.centers[np.sort(low)] = blocks.take(batch[chosen])
-        walk.counts[low] = np.delete(walk.counts, low).min()
+        means.centers[np.sort(low)] = blocks.take(batch[chosen])
+        means.counts[low] = np.delete(means.counts, low).min()
     return int(low.size)
 
 
@@ -184,7 +184,7 @@ class Plateau:
 class MiniBatchRun:
     """Where the steps ended; `batch_inertia` is the smoothed SSE of a batch."""
 
-    walk: Walk
+    means: RunningMeans
     n_steps: int
     batch_inertia: float
 
@@ -231,7 +231,7 @@ def minibatch(
     MiniBatchRun
     """
     draw = row_drawer(blocks, rng)
-    walk = Walk(centers.copy(), np.zeros(centers.shape[0]))
+    means = RunningMeans(centers.copy(), np.zeros(centers.shape[0]))
     n_rows = blocks.n_rows
     total = n_rows if blocks.weights is None else float(blocks.weights.sum())
     period = max(-(-n_rows // (10 * batch_size)), -(-max_steps // _MOST_ENTRIES))
@@ -241,23 +241,23 @@ def minibatch(
     while n_steps < max_steps and why is None and not recorder.stopped:
         planned = draw((min(a_call, max_steps - n_steps), batch_size))
         while planned.shape[0] > 0:
-            before = walk.copy()
-            steps = take_steps(blocks, space, walk, planned, forget=forget, low_ratio=low_ratio)
+            before = means.copy()
+            steps = take_steps(blocks, space, means, planned, forget=forget, low_ratio=low_ratio)
             n_done, n_taken = 0, steps.inertias.size
             while n_done < n_taken and why is None:
                 why = plateau.why_stop(steps.inertias[n_done], steps.sq_moves[n_done])
                 n_done += 1
             if n_done < n_taken:
-                walk = before
+                means = before
                 steps = take_steps(
-                    blocks, space, walk, planned[:n_done], forget=forget, low_ratio=low_ratio
+                    blocks, space, means, planned[:n_done], forget=forget, low_ratio=low_ratio
                 )
             n_steps += n_done
             last, planned = planned[n_done - 1], planned[n_done:]
             if why is not None:
                 break
-            if walk.just_checked:
-                n_reassigned += reassign(walk, blocks, last, low_ratio, rng)
+            if means.just_checked:
+                n_reassigned += reassign(means, blocks, last, low_ratio, rng)
         if n_steps >= next_entry or n_steps >= max_steps or why is not None:
             next_entry += period
             if n_reassigned:
@@ -268,7 +268,7 @@ def minibatch(
                 )
                 n_reassigned = 0
             recorder.iteration(
-                walk.centers,
+                means.centers,
                 iteration=n_steps,
                 objective_update=float(plateau.inertia / batch_size * total),
                 shift=float(steps.sq_moves[-1]),
@@ -279,7 +279,7 @@ def minibatch(
         recorder.event(
             "not settled", f"max_iter was reached after {n_steps} steps", iteration=n_steps
         )
-    return MiniBatchRun(walk, n_steps, plateau.inertia)
+    return MiniBatchRun(means, n_steps, plateau.inertia)
 
 
 def row_drawer(blocks: Blocks, rng: np.random.RandomState) -> Callable[[tuple[int, ...]], Ints]:

@@ -186,7 +186,7 @@ def _all_dists(block: Block, centers: Floats, space: Space, dists: npt.NDArray[A
         kernels.all_dists(block.rows, centers, space.scale, dists, block.n_threads)
 
 
-def lay_out(blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Space]:
+def choose_space(blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Space]:
     """Look at the columns once and choose the coordinates to compute in; see `space_of`."""
     columns = blocks.total(survey)
     if not columns.finite:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie.centroid._cover import Cover, cover_of
 from coterie.centroid._passes import survey
+from coterie.centroid._seed_distances import SeedDistances, seed_distances
 from coterie.centroid._space import Space
 from coterie.data import Blocks, as_blocks
 
@@ -63,47 +63,49 @@ def _unused_rows(blocks: Blocks, used: Ints, size: int, rng: np.random.RandomSta
     return rows[:size]
 
 
-def _copies(cover: Cover, n_seeds: int, rng: np.random.RandomState) -> Ints:
+def _copies(dists: SeedDistances, n_seeds: int, rng: np.random.RandomState) -> Ints:
     """The seeds still missing once every row with weight is a seed or the copy of one."""
-    return _unused_rows(cover.blocks, np.array(cover.seeds), n_seeds - len(cover.seeds), rng)
+    return _unused_rows(dists.blocks, np.array(dists.seeds), n_seeds - len(dists.seeds), rng)
 
 
-def _add_best_draws(cover: Cover, n_seeds: int, rng: np.random.RandomState, n_trials: int) -> None:
+def _add_best_draws(
+    dists: SeedDistances, n_seeds: int, rng: np.random.RandomState, n_trials: int
+) -> None:
     """Add seeds by D^2 sampling, each the best of `n_trials` draws, until there are `n_seeds`."""
-    cover.expect(n_trials * (n_seeds - len(cover.seeds)))
-    while len(cover.seeds) < n_seeds:
+    dists.expect(n_trials * (n_seeds - len(dists.seeds)))
+    while len(dists.seeds) < n_seeds:
         quantiles = rng.uniform(size=n_trials)
-        if cover.potential == 0:
-            cover.add(_copies(cover, n_seeds, rng))
+        if dists.potential == 0:
+            dists.add(_copies(dists, n_seeds, rng))
             return
-        row_ids = cover.draw(quantiles)
-        cover.add_measured(row_ids, int(np.argmax(cover.gains(row_ids))))
+        row_ids = dists.draw(quantiles)
+        dists.add_measured(row_ids, int(np.argmax(dists.gains(row_ids))))
 
 
-def _add_draws(cover: Cover, n_seeds: int, rng: np.random.RandomState) -> Ints:
+def _add_draws(dists: SeedDistances, n_seeds: int, rng: np.random.RandomState) -> Ints:
     """Add seeds by D^2 sampling, many in one pass; returns the last ones, which are not added yet.
 
-    Seeds wait to be added. A row near to one that waits is drawn too often, by what the cover knows
+    Seeds wait to be added. A row near to one that waits is drawn too often, by what `dists` knows
     of it; such a draw counts only with probability D^2 over what D^2 would be without the seeds
     that wait. So those that count have exactly the probabilities of D^2 sampling, as if no seed had
     waited. They wait for as long as draws in vain cost less than a pass.
     """
     most = min(n_seeds, _MOST_WAITING)
-    centers = np.empty((most, cover.blocks.n_cols))
+    centers = np.empty((most, dists.blocks.n_cols))
     waiting: list[int] = []
     n_vain = 0
-    while len(cover.seeds) + len(waiting) < n_seeds:
+    while len(dists.seeds) + len(waiting) < n_seeds:
         quantile = rng.uniform(size=1)
-        if cover.potential == 0:
-            return _copies(cover, n_seeds, rng)
-        row = cover.draw(quantile)
-        if waiting and rng.uniform() >= cover.share_left(int(row[0]), centers[: len(waiting)]):
+        if dists.potential == 0:
+            return _copies(dists, n_seeds, rng)
+        row = dists.draw(quantile)
+        if waiting and rng.uniform() >= dists.share_left(int(row[0]), centers[: len(waiting)]):
             n_vain += 1
         else:
-            centers[len(waiting)] = cover.blocks.take(row)[0]
+            centers[len(waiting)] = dists.blocks.take(row)[0]
             waiting.append(int(row[0]))
-        if n_vain >= cover.patience or len(waiting) == most:
-            cover.add(np.array(waiting))
+        if n_vain >= dists.patience or len(waiting) == most:
+            dists.add(np.array(waiting))
             waiting, n_vain = [], 0
     return np.array(waiting, dtype=np.int64)
 
@@ -118,7 +120,7 @@ def _rows_as_seeds(blocks: Blocks, row_ids: npt.ArrayLike) -> Seeds:
     return Seeds(blocks.take(indices), indices)
 
 
-def kmeans_plusplus(
+def plusplus_rows(
     blocks: Blocks,
     space: Space,
     n_clusters: int,
@@ -132,7 +134,7 @@ def kmeans_plusplus(
     lowers the potential most: 1 is the paper's method, None scikit-learn's 2 + log(n_clusters). The
     draws are scikit-learn's for the same random state; with one trial on 2^18 values or more they
     only have the same probabilities, and come with few passes. Costs at most O(n_rows * n_clusters
-    * n_features) a trial, much less on clustered rows, and the memory of a `Cover`.
+    * n_features) a trial, much less on clustered rows, and the memory of `SeedDistances`.
 
     Parameters
     ----------
@@ -148,14 +150,14 @@ def kmeans_plusplus(
     n_local_trials
         Draws a step.
     """
-    cover = cover_of(blocks, space)
-    cover.add(_pick_rows(blocks, 1, rng))
+    dists = seed_distances(blocks, space)
+    dists.add(_pick_rows(blocks, 1, rng))
     n_trials = _trials(n_local_trials, n_clusters)
     if n_trials == 1:
-        last = _add_draws(cover, n_clusters, rng)
-        return _rows_as_seeds(blocks, np.append(cover.seeds, last))
-    _add_best_draws(cover, n_clusters, rng, n_trials)
-    return _rows_as_seeds(blocks, cover.seeds)
+        last = _add_draws(dists, n_clusters, rng)
+        return _rows_as_seeds(blocks, np.append(dists.seeds, last))
+    _add_best_draws(dists, n_clusters, rng, n_trials)
+    return _rows_as_seeds(blocks, dists.seeds)
 
 
 def random_rows(
@@ -168,7 +170,7 @@ def random_rows(
 ) -> Seeds:
     """Pick distinct rows at random (Forgy 1965), with probability proportional to weight.
 
-    The draws are scikit-learn's for the same random state. Parameters as in `kmeans_plusplus`.
+    The draws are scikit-learn's for the same random state. Parameters as in `plusplus_rows`.
     """
     return _rows_as_seeds(blocks, _pick_rows(blocks, n_clusters, rng))
 
@@ -184,7 +186,7 @@ def random_labels(
     """Give every row a random label and start from the labels' means.
 
     The means lie close together around the mean of all rows. A label that no row with weight got
-    starts from a random row. Costs one pass over the rows. Parameters as in `kmeans_plusplus`.
+    starts from a random row. Costs one pass over the rows. Parameters as in `plusplus_rows`.
     """
     sums = np.zeros((n_clusters, blocks.n_cols))
     weight_sums = np.zeros(n_clusters)
@@ -215,7 +217,7 @@ def bounding_box(
     """Draw points uniformly from the smallest box that holds all rows.
 
     In many dimensions most of the box is empty, and so are many of the clusters started there.
-    Costs one pass over the rows. Parameters as in `kmeans_plusplus`.
+    Costs one pass over the rows. Parameters as in `plusplus_rows`.
     """
     columns = blocks.total(survey)
     share = rng.uniform(size=(n_clusters, blocks.n_cols))
@@ -226,31 +228,31 @@ def farthest_first(blocks: Blocks, space: Space, n_clusters: int, *, first: int)
     """Take, again and again, the row farthest from all rows taken; ties go to the lower row.
 
     Gonzalez (1985): the largest distance left is at most twice that of the best choice of rows.
-    Costs as in `kmeans_plusplus` with one trial.
+    Costs as in `plusplus_rows` with one trial.
 
     Parameters
     ----------
     blocks, space, n_clusters
-        As in `kmeans_plusplus`; weights matter only in being zero or not.
+        As in `plusplus_rows`; weights matter only in being zero or not.
     first
         The row to begin with.
     """
-    cover = cover_of(blocks, space)
-    cover.add(np.array([first]))
-    while len(cover.seeds) < n_clusters:
-        cover.add(np.array([_farthest_row(cover)]))
-    return _rows_as_seeds(blocks, cover.seeds)
+    dists = seed_distances(blocks, space)
+    dists.add(np.array([first]))
+    while len(dists.seeds) < n_clusters:
+        dists.add(np.array([_farthest_row(dists)]))
+    return _rows_as_seeds(blocks, dists.seeds)
 
 
-def _farthest_row(cover: Cover) -> int:
+def _farthest_row(dists: SeedDistances) -> int:
     """The row farthest from its nearest seed; when only copies of seeds are left, an unused one."""
-    weights = cover.blocks.weights
-    sq_dists = cover.closest if weights is None else np.where(weights > 0, cover.closest, 0.0)
+    weights = dists.blocks.weights
+    sq_dists = dists.closest if weights is None else np.where(weights > 0, dists.closest, 0.0)
     farthest = int(np.argmax(sq_dists))
     if sq_dists[farthest] > 0:
         return farthest
-    free = np.ones(cover.blocks.n_rows) if weights is None else 1.0 + (weights > 0)
-    free[cover.seeds] = 0.0
+    free = np.ones(dists.blocks.n_rows) if weights is None else 1.0 + (weights > 0)
+    free[dists.seeds] = 0.0
     return int(np.argmax(free))
 
 
@@ -262,7 +264,7 @@ def farthest_first_from_any(
     *,
     n_local_trials: int | None = None,
 ) -> Seeds:
-    """`farthest_first` from a random row. Parameters as in `kmeans_plusplus`."""
+    """`farthest_first` from a random row. Parameters as in `plusplus_rows`."""
     first = int(_pick_rows(blocks, 1, rng)[0])
     return farthest_first(blocks, space, n_clusters, first=first)
 
@@ -279,52 +281,52 @@ def kmeans_parallel(
 
     Bahmani et al. (2012). Each of 5 rounds takes every row on its own with probability
     2 n_clusters * weight * sq_dist / potential; the rows taken, weighted by the rows nearest to
-    each, are then seeded by `kmeans_plusplus`. Takes 6 passes over the rows instead of n_clusters,
+    each, are then seeded by `plusplus_rows`. Takes 6 passes over the rows instead of n_clusters,
     and about 10 n_clusters distances a row where nothing can be skipped. Parameters as there.
     """
-    cover = cover_of(blocks, space)
-    cover.add(_pick_rows(blocks, 1, rng))
+    dists = seed_distances(blocks, space)
+    dists.add(_pick_rows(blocks, 1, rng))
     for _ in range(5):
-        potential = cover.potential
+        potential = dists.potential
         if potential == 0:
             break
-        cover.add(_oversample(cover, 2 * n_clusters / potential, rng))
-    if len(cover.seeds) < n_clusters:  # rarely, so few rows were drawn
-        cover.add(_add_draws(cover, n_clusters, rng))
-    drawn = np.array(cover.seeds)
-    weights = _covered_weights(cover)
+        dists.add(_oversample(dists, 2 * n_clusters / potential, rng))
+    if len(dists.seeds) < n_clusters:  # rarely, so few rows were drawn
+        dists.add(_add_draws(dists, n_clusters, rng))
+    drawn = np.array(dists.seeds)
+    weights = _weights_of_nearest(dists)
     candidates = as_blocks(blocks.rows[drawn], weights, blocks.n_threads)
-    seeds = kmeans_plusplus(candidates, space, n_clusters, rng, n_local_trials=n_local_trials)
+    seeds = plusplus_rows(candidates, space, n_clusters, rng, n_local_trials=n_local_trials)
     assert seeds.indices is not None
     return Seeds(seeds.centers, drawn[seeds.indices])
 
 
-def _oversample(cover: Cover, factor: float, rng: np.random.RandomState) -> Ints:
+def _oversample(dists: SeedDistances, factor: float, rng: np.random.RandomState) -> Ints:
     """Each row on its own, with probability ``factor * weight * closest``."""
-    weights = cover.blocks.weights
+    weights = dists.blocks.weights
     taken = []
-    for start in range(0, cover.blocks.n_rows, _SLICE_ROWS):
-        share = cover.closest[start : start + _SLICE_ROWS] * factor
+    for start in range(0, dists.blocks.n_rows, _SLICE_ROWS):
+        share = dists.closest[start : start + _SLICE_ROWS] * factor
         if weights is not None:
             share = share * weights[start : start + _SLICE_ROWS]
         taken.append(start + np.flatnonzero(rng.random_sample(len(share)) < share))
     return np.concatenate(taken)
 
 
-def _covered_weights(cover: Cover) -> Floats:
+def _weights_of_nearest(dists: SeedDistances) -> Floats:
     """The weight of the rows nearest to each seed."""
-    total = np.zeros(len(cover.seeds))
-    weights = cover.blocks.weights
-    for start in range(0, cover.blocks.n_rows, _SLICE_ROWS):
+    total = np.zeros(len(dists.seeds))
+    weights = dists.blocks.weights
+    for start in range(0, dists.blocks.n_rows, _SLICE_ROWS):
         here = slice(start, start + _SLICE_ROWS)
         counted = None if weights is None else weights[here]
-        total += np.bincount(cover.nearest[here], counted, minlength=len(total))
+        total += np.bincount(dists.nearest[here], counted, minlength=len(total))
     return total
 
 
 #: The seedings by the names `init=` takes.
 SEEDINGS: dict[str, Callable[..., Seeds]] = {
-    "k-means++": kmeans_plusplus,
+    "k-means++": plusplus_rows,
     "random": random_rows,
     "random-labels": random_labels,
     "box": bounding_box,

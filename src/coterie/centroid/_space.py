@@ -35,7 +35,7 @@ class NotFiniteError(ValueError):
 
 @dataclass(frozen=True)
 class Columns:
-    """Range, mean and spread of each column; `a + b` describes the rows of both."""
+    """Range, mean and squared deviations of each column; `a + b` describes the rows of both."""
 
     n_rows: int
     min: Floats
@@ -169,9 +169,9 @@ def space_of(blocks: Blocks, columns: Columns, centers: Floats | None = None) ->
     value_bits = min(_VALUE_BITS, _SUM_BITS - row_bits)
 
     reach = np.maximum(np.abs(columns.min), np.abs(columns.max))
-    spread = columns.max / 2 - columns.min / 2
+    half_range = columns.max / 2 - columns.min / 2
     # The mean is at most twice the half-range from any value; one more bit pays for rounding it.
-    exponent = _power_of_two_at_least(2 * spread) + 1
+    exponent = _power_of_two_at_least(2 * half_range) + 1
     with np.errstate(divide="ignore", over="ignore"):
         fineness = np.zeros(1) if blocks.sparse else np.log2(2.0**exponent / _detail(blocks))
     detail_bits = float(np.max(fineness, initial=0.0)) + _DETAIL_BITS
@@ -181,7 +181,7 @@ def space_of(blocks: Blocks, columns: Columns, centers: Floats | None = None) ->
         shift = np.zeros(blocks.n_cols)
     else:
         coarse = 2.0 ** (exponent - 20)
-        shift = np.where(spread > 0, np.round(columns.mean / coarse) * coarse, columns.min)
+        shift = np.where(half_range > 0, np.round(columns.mean / coarse) * coarse, columns.min)
     frame_exponent = float(np.max(exponent))
     if centers is not None:
         beyond = float(np.max(_power_of_two_at_least(centers - shift)))
@@ -190,7 +190,7 @@ def space_of(blocks: Blocks, columns: Columns, centers: Floats | None = None) ->
     missing_bits = max(0.0, weight_bits - _WEIGHT_BITS)
     if wild:
         missing_bits += detail_bits + _VALUE_BITS - value_bits
-    if not np.isfinite(missing_bits):  # of a spread that is beyond float64
+    if not np.isfinite(missing_bits):  # of a range that is beyond float64
         raise NotFiniteError
     limit = 120 if blocks.dtype == np.float32 else 900
     scale = 2.0 ** float(np.clip(-frame_exponent, -limit, limit))

@@ -106,7 +106,7 @@ class YinyangStep(HamerlyStep):
 def neighbourly_order(centers: Floats) -> npt.NDArray[np.int32]:
     """An order in which centres that lie together stand together.
 
-    Halves the centres again and again along the column they spread most in, as a kd-tree does.
+    Halves the centres again and again along the column of widest range, as a kd-tree does.
     """
     pieces = [np.arange(centers.shape[0])]
     while max(piece.size for piece in pieces) > 4:

@@ -30,7 +30,7 @@ from coterie.centroid._bisect import STRATEGIES, Node, Split, Tree, as_tree, bis
 from coterie.centroid._clusterer import CentroidClusterer
 from coterie.centroid._kmeans import kmeans
 from coterie.centroid._lloyd import LloydRun
-from coterie.centroid._passes import lay_out, row_sq_dists, sum_sq_dists, survey
+from coterie.centroid._passes import choose_space, row_sq_dists, sum_sq_dists, survey
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import Columns, Space
 from coterie.centroid._steps import ALGORITHMS, PlainStep
@@ -188,7 +188,7 @@ class BisectingKMeans(CentroidClusterer):
         self._check_params()
         blocks = self._blocks_to_cluster(X, sample_weight, reset=True)
         check_enough_rows("BisectingKMeans", self.n_clusters, blocks.n_rows)
-        columns, space = self._lay_out(blocks)
+        columns, space = self._checked_space(blocks)
         rng = check_random_state(self.random_state)
         recorder = Recorder(self.n_clusters - 1, self._callback(), self.keep == "parameters")
 
@@ -233,7 +233,7 @@ class BisectingKMeans(CentroidClusterer):
         """
         check_is_fitted(self)
         blocks = self._blocks_to_cluster(X, reset=False)
-        _, space = self._lay_out(blocks)
+        _, space = self._checked_space(blocks)
         return walk_down(blocks, space, Tree(self.tree_centers_, self.tree_children_))
 
     def _two_means(self, blocks: Blocks, rng: np.random.RandomState) -> Split | None:
@@ -243,7 +243,7 @@ class BisectingKMeans(CentroidClusterer):
             heavy = blocks.pick(np.flatnonzero(blocks.weights))
         if heavy.n_rows == 0 or not heavy.total(survey).vary:
             return None
-        _, space = lay_out(blocks)
+        _, space = choose_space(blocks)
         run = kmeans(
             blocks,
             space,

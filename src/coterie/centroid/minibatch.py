@@ -28,7 +28,7 @@ from coterie._stored import Array, Field, Whole
 from coterie.centroid._clusterer import CentroidClusterer
 from coterie.centroid._kmeans import improves
 from coterie.centroid._local_search import improve_seeds
-from coterie.centroid._minibatch import Plateau, Walk, minibatch, reassign, take_steps
+from coterie.centroid._minibatch import Plateau, RunningMeans, minibatch, reassign, take_steps
 from coterie.centroid._passes import assign, sum_sq_dists
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import Space
@@ -222,7 +222,7 @@ class MiniBatchKMeans(CentroidClusterer):
         self._check_params()
         blocks = self._blocks_to_cluster(X, sample_weight, reset=True)
         check_enough_rows("MiniBatchKMeans", self.n_clusters, blocks.n_rows)
-        columns, space = self._lay_out(blocks)
+        columns, space = self._checked_space(blocks)
         rng = check_random_state(self.random_state)
         start = self._best_start(blocks, space, rng, self._n_starts(3))
 
@@ -251,8 +251,8 @@ class MiniBatchKMeans(CentroidClusterer):
         self.history_, self.events_ = recorder.history, recorder.events
         self._random_state = rng
         total = blocks.n_rows if blocks.weights is None else float(blocks.weights.sum())
-        return self._publish_walk(
-            run.walk, blocks, space, blocks.dtype, run.batch_inertia / batch_size * total
+        return self._publish_means(
+            run.means, blocks, space, blocks.dtype, run.batch_inertia / batch_size * total
         )
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -277,22 +277,22 @@ class MiniBatchKMeans(CentroidClusterer):
         blocks = self._blocks_to_cluster(X, sample_weight, reset=first)
         if first:
             check_enough_rows("MiniBatchKMeans", self.n_clusters, blocks.n_rows)
-        _, space = self._lay_out(blocks)
+        _, space = self._checked_space(blocks)
         if first or not hasattr(self, "_random_state"):
             self._random_state = check_random_state(self.random_state)
         if first:
             self.n_steps_, self.history_, self.events_ = 0, [], []
             rng, n_tries = self._random_state, self._n_starts(3)
             start = self._best_start(blocks, space, rng, n_tries)
-            walk = Walk(start, np.zeros(self.n_clusters))
+            means = RunningMeans(start, np.zeros(self.n_clusters))
         else:
-            walk = self._resume()
+            means = self._resume()
         everything = np.arange(blocks.n_rows, dtype=np.int64)
-        take_steps(blocks, space, walk, everything[np.newaxis], weights=blocks.weights)
+        take_steps(blocks, space, means, everything[np.newaxis], weights=blocks.weights)
         self.n_steps_ += 1
-        if walk.just_checked:
+        if means.just_checked:
             n_moved = reassign(
-                walk, blocks, everything, self.reassignment_ratio, self._random_state
+                means, blocks, everything, self.reassignment_ratio, self._random_state
             )
             if n_moved:
                 self.events_.append(
@@ -304,14 +304,14 @@ class MiniBatchKMeans(CentroidClusterer):
                     )
                 )
         dtype = blocks.dtype if first else self.cluster_centers_.dtype
-        return self._publish_walk(walk, blocks, space, dtype, None)
+        return self._publish_means(means, blocks, space, dtype, None)
 
-    def _resume(self) -> Walk:
+    def _resume(self) -> RunningMeans:
         """The centres where the last step left them, unrounded unless they were set since."""
         centers = getattr(self, "_exact_centers", self.cluster_centers_)
         if not np.array_equal(centers.astype(self.cluster_centers_.dtype), self.cluster_centers_):
             centers = self.cluster_centers_
-        return Walk(
+        return RunningMeans(
             np.array(centers, dtype=np.float64, order="C"),
             self.counts_.copy(),
             getattr(self, "_rows_since_check", 0),
@@ -364,15 +364,15 @@ class MiniBatchKMeans(CentroidClusterer):
         few = blocks.sample(n_rows, self.n_clusters, rng)
         return improve_seeds(few, space, centers, rng, n_tries=_SWAPS)
 
-    def _publish_walk(
-        self, walk: Walk, blocks: Blocks, space: Space, dtype: Any, estimate: float | None
+    def _publish_means(
+        self, means: RunningMeans, blocks: Blocks, space: Space, dtype: Any, estimate: float | None
     ) -> Self:
         """Round the centres to the type of X; labels and SSE are those of the rounded centres."""
-        centers = walk.centers.astype(dtype)
+        centers = means.centers.astype(dtype)
         self.cluster_centers_ = centers
-        self.counts_ = walk.counts
-        self._exact_centers = walk.centers
-        self._rows_since_check = walk.rows_since_check
+        self.counts_ = means.counts
+        self._exact_centers = means.centers
+        self._rows_since_check = means.rows_since_check
         self._n_features_out = int(centers.shape[0])
         if self.compute_labels:
             exact = centers.astype(np.float64)

@@ -19,7 +19,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._config import resolve_n_threads
-from coterie.centroid._layout import lay_out_for
+from coterie.centroid._checked_space import checked_space
 from coterie.centroid._seeding import SEEDINGS
 from coterie.data import as_blocks
 
@@ -84,7 +84,7 @@ def kmeans_plusplus(
     blocks = as_blocks(
         rows, check_weights(who, sample_weight, rows.shape[0]), resolve_n_threads(n_threads, who)
     )
-    _, space = lay_out_for(who, blocks)
+    _, space = checked_space(who, blocks)
     rng = check_random_state(random_state)
     seeds = SEEDINGS["k-means++"](blocks, space, n_clusters, rng, n_local_trials=n_local_trials)
     assert seeds.indices is not None

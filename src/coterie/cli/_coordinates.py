@@ -20,6 +20,6 @@ def coordinates(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
             parts.append(np.array([[cell == word for word in sorted(words)] for cell in column]))
             continue
         numbers = column.astype(np.float64)
-        spread = np.nanstd(numbers) or 1.0
-        parts.append(np.nan_to_num((numbers - np.nanmean(numbers)) / spread)[:, np.newaxis])
+        deviation = np.nanstd(numbers) or 1.0
+        parts.append(np.nan_to_num((numbers - np.nanmean(numbers)) / deviation)[:, np.newaxis])
     return np.hstack(parts).astype(np.float64)

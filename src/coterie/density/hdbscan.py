@@ -354,7 +354,8 @@ class HDBSCAN(Clusterer):
             lam = np.minimum(1 / self._at_level(first.lengths), tree.row_lambda[first.rows])
         members = belong(tree, flat, cluster_at(tree, first.rows, lam), lam)
         return Membership(
-            _spread(members.labels, kind), _spread(members.probabilities, kind, 0.0, np.nan)
+            _to_all_rows(members.labels, kind),
+            _to_all_rows(members.probabilities, kind, 0.0, np.nan),
         )
 
     def dbscan_clustering(
@@ -383,7 +384,7 @@ class HDBSCAN(Clusterer):
         graph = sp.coo_matrix((np.ones(n_short, dtype=np.int8), (heads, tails)), (n_rows, n_rows))
         _, group = csgraph.connected_components(graph, directed=False)
         kind = np.where(self.labels_ <= _INFINITE, self.labels_, _FINITE)
-        return _spread(number_by_first(group, min_cluster_size), kind)
+        return _to_all_rows(number_by_first(group, min_cluster_size), kind)
 
     def _measure_again(self, X: Any) -> tuple[Any, Kinds, Metric]:
         """Other rows like those of the fit with their kinds, and the metric of the fit."""
@@ -501,9 +502,9 @@ class HDBSCAN(Clusterer):
         flat: FlatClusters,
         members: Membership,
     ) -> None:
-        self.labels_ = _spread(members.labels, kind)
-        self.probabilities_ = _spread(members.probabilities, kind, 0.0, np.nan)
-        self.outlier_scores_ = _spread(outlier_scores(tree), kind, 1.0, np.nan)
+        self.labels_ = _to_all_rows(members.labels, kind)
+        self.probabilities_ = _to_all_rows(members.probabilities, kind, 0.0, np.nan)
+        self.outlier_scores_ = _to_all_rows(outlier_scores(tree), kind, 1.0, np.nan)
         self.core_distances_ = reach_tree.cores
         edges = reach_tree.tree
         self.spanning_tree_ = {
@@ -579,7 +580,7 @@ def _of_prepared(metric: Metric) -> Metric:
     return replace(metric, prepare=np.asarray)
 
 
-def _spread(
+def _to_all_rows(
     values: npt.NDArray[Any],
     kind: npt.NDArray[Any],
     infinite: float = _INFINITE,
@@ -588,11 +589,11 @@ def _spread(
     """Values of the finite rows at their places among all rows."""
     if not kind.any():
         return values
-    spread = np.empty(kind.size, dtype=values.dtype)
-    spread[kind == _FINITE] = values
-    spread[kind == _INFINITE] = infinite
-    spread[kind == _MISSING] = missing
-    return spread
+    all_rows = np.empty(kind.size, dtype=values.dtype)
+    all_rows[kind == _FINITE] = values
+    all_rows[kind == _INFINITE] = infinite
+    all_rows[kind == _MISSING] = missing
+    return all_rows
 
 
 def _check_distances(dists: Any) -> None:

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from coterie._checks import check_finite_rows
 from coterie.centroid._kmeans import kmeans, seeded
-from coterie.centroid._passes import lay_out
+from coterie.centroid._passes import choose_space
 from coterie.centroid._space import NotFiniteError
 from coterie.data import Blocks
 from coterie.hierarchy._single import merge_table
@@ -49,7 +49,7 @@ def micro_clusters(
 ) -> tuple[npt.NDArray[np.int32], Floats]:
     """Labels and means of some passes of k-means from k-means++ seeds."""
     try:
-        _, space = lay_out(blocks, None)
+        _, space = choose_space(blocks, None)
     except NotFiniteError:
         check_finite_rows(who, blocks.rows)
         raise

@@ -431,7 +431,7 @@ class AgglomerativeClustering(Clusterer):
         return np.asarray(labels, dtype=np.int64) - 1
 
     def inconsistency(self, depth: int = 2) -> Floats:
-        """Mean, spread and number of heights down to `depth` below each merge, and its z-score."""
+        """Mean, deviation and count of heights down to `depth` below a merge, and its z-score."""
         check_is_fitted(self)
         return np.asarray(hierarchy.inconsistent(self.Z_, depth))
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.centroid._kmeans import kmeans
-from coterie.centroid._passes import lay_out
+from coterie.centroid._passes import choose_space
 from coterie.centroid._seeding import SEEDINGS
 from coterie.data import Block, Blocks
 from coterie.mixture._em import Model
@@ -61,7 +61,7 @@ def one_hot(labels: npt.NDArray[np.int32], n_components: int) -> Responsible:
 
 def by_kmeans(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
     """Clusters of k-means, seeded by k-means++."""
-    columns, space = lay_out(blocks)
+    columns, space = choose_space(blocks)
     tol = 1e-4 * float(columns.variance.mean())
     run = kmeans(blocks, space, n_components, rng, tol=tol)
     return one_hot(run.relabel(run.centers), n_components)
@@ -69,7 +69,7 @@ def by_kmeans(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> 
 
 def by_plusplus(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
     """One row each, chosen by k-means++."""
-    seeds = SEEDINGS["k-means++"](blocks, lay_out(blocks)[1], n_components, rng)
+    seeds = SEEDINGS["k-means++"](blocks, choose_space(blocks)[1], n_components, rng)
     return _one_row_each(blocks, seeds.indices)
 
 

@@ -171,8 +171,8 @@ def _principal_plane(
         return lambda rows: rows, names
     mean = points.mean(axis=0)
     # Divided by the largest value so that no square overflows.
-    spread = np.abs(points - mean).max() or 1.0
-    scatter_matrix = np.cov((points - mean).T / spread, bias=True)
+    reach = np.abs(points - mean).max() or 1.0
+    scatter_matrix = np.cov((points - mean).T / reach, bias=True)
     variances, directions = np.linalg.eigh(scatter_matrix)
     plane = directions[:, [-1, -2]]
     # An eigenvector's sign is arbitrary: let its largest entry be positive.

@@ -1,4 +1,4 @@
-"""Covers: draws in proportion, potentials that fall by the gains, scratch where the rows are."""
+"""Distances to seeds: draws in proportion, potentials that fall by the gains, scratch on disk."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from scipy.stats import chisquare
 from sklearn.datasets import make_blobs
 
-from coterie.centroid._cover import DenseCover, cover_of
-from coterie.centroid._passes import lay_out
+from coterie.centroid._passes import choose_space
+from coterie.centroid._seed_distances import DenseSeedDistances, seed_distances
 from coterie.data import as_blocks
 
 
@@ -33,9 +33,9 @@ def test_second_row_is_drawn_in_proportion_to_squared_distance(kind: Any) -> Non
     weights = np.array([1.0, 2, 0, 1, 0.5, 3])
     rng = np.random.RandomState(0)
     blocks = as_blocks(kind(X), weights)
-    cover = cover_of(blocks, lay_out(blocks)[1])
-    cover.add(np.array([0]))
-    drawn = cover.draw(rng.uniform(size=20_000))
+    dists = seed_distances(blocks, choose_space(blocks)[1])
+    dists.add(np.array([0]))
+    drawn = dists.draw(rng.uniform(size=20_000))
     share = weights * np.square(X).sum(axis=1)
     counts = np.bincount(drawn, minlength=6)
     assert counts[share == 0].sum() == 0
@@ -47,42 +47,42 @@ def test_second_row_is_drawn_in_proportion_to_squared_distance(kind: Any) -> Non
 def test_potential_never_rises_and_falls_by_the_gain(kind: Any) -> None:
     X = data_sets()["blobs"]
     blocks = as_blocks(kind(X), np.random.RandomState(0).uniform(size=len(X)))
-    cover = cover_of(blocks, lay_out(blocks)[1])
-    cover.add(np.array([0]))
+    dists = seed_distances(blocks, choose_space(blocks)[1])
+    dists.add(np.array([0]))
     rng = np.random.RandomState(1)
     for _ in range(30):
-        before = cover.potential
-        drawn = cover.draw(rng.uniform(size=4))
-        gains = cover.gains(drawn)
+        before = dists.potential
+        drawn = dists.draw(rng.uniform(size=4))
+        gains = dists.gains(drawn)
         best = int(np.argmax(gains))
         assert (gains > 0).all()
-        cover.add_measured(drawn, best)
-        assert cover.potential < before
-        assert cover.potential == pytest.approx(before - gains[best], rel=1e-9)
+        dists.add_measured(drawn, best)
+        assert dists.potential < before
+        assert dists.potential == pytest.approx(before - gains[best], rel=1e-9)
 
 
 def test_memory_mapped_rows_keep_their_scratch_in_a_file(tmp_path: Path) -> None:
     np.save(tmp_path / "rows.npy", np.random.RandomState(0).normal(size=(100, 3)))
     blocks = as_blocks(np.load(tmp_path / "rows.npy", mmap_mode="r"))
-    cover = cover_of(blocks, lay_out(blocks)[1])
-    assert isinstance(cover.closest, np.memmap)
-    assert isinstance(cover.nearest, np.memmap)
-    assert isinstance(cover, DenseCover)
-    cover.expect(1000)
-    assert cover._sketch is not None
-    assert isinstance(cover._sketch[0], np.memmap)
+    dists = seed_distances(blocks, choose_space(blocks)[1])
+    assert isinstance(dists.closest, np.memmap)
+    assert isinstance(dists.nearest, np.memmap)
+    assert isinstance(dists, DenseSeedDistances)
+    dists.expect(1000)
+    assert dists._sketch is not None
+    assert isinstance(dists._sketch[0], np.memmap)
 
 
 @pytest.mark.parametrize("name", data_sets())
 def test_expecting_candidates_changes_no_gain(name: str) -> None:
     blocks = as_blocks(data_sets()[name])
-    covers = [DenseCover(blocks, lay_out(blocks)[1]) for _ in range(3)]
-    covers[1].expect(63)  # too few to prepare anything
-    covers[2].expect(64)
-    assert [cover._sketch is None for cover in covers] == [True, True, False]
+    several = [DenseSeedDistances(blocks, choose_space(blocks)[1]) for _ in range(3)]
+    several[1].expect(63)  # too few to prepare anything
+    several[2].expect(64)
+    assert [dists._sketch is None for dists in several] == [True, True, False]
     row_ids = np.arange(9)
     gains = []
-    for cover in covers:
-        cover.add(np.array([0]))
-        gains.append(cover.gains(row_ids).tolist())
+    for dists in several:
+        dists.add(np.array([0]))
+        gains.append(dists.gains(row_ids).tolist())
     assert gains[0] == gains[1] == gains[2]

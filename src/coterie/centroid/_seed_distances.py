@@ -1,4 +1,4 @@
-"""Covers: how far every row is from its nearest seed, kept up to date as seeds are added."""
+"""How far every row is from its nearest seed, kept up to date as seeds are added."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _SKETCH_CANDIDATES = 64
 _SKETCH_COLUMNS = 65536
 
 
-class Cover(ABC):
-    """How well the seeds so far cover the rows, kept up to date as seeds are added.
+class SeedDistances(ABC):
+    """The nearest seed of every row and how far it is, kept up to date as seeds are added.
 
     Memory is 13 bytes a row, and with many candidates to compare 4 more and one a column; it is
     in unnamed temporary files when the rows are on disk themselves.
@@ -83,8 +83,8 @@ class Cover(ABC):
         """Make ``row_ids[best]`` a seed, right after `gains` of `row_ids`."""
 
 
-class DenseCover(Cover):
-    """`Cover` of an array's rows.
+class DenseSeedDistances(SeedDistances):
+    """`SeedDistances` of an array's rows.
 
     Rows that the triangle inequality or a quick distance proves to stay with their seed are
     skipped; the result is that of computing every distance. Where many candidates are expected,
@@ -191,11 +191,11 @@ class DenseCover(Cover):
         self._centers[n_old:] = self.blocks.take(row_ids)
 
 
-class SparseCover(Cover):
-    """`Cover` of CSR rows, by |x|^2 - 2 x.c + |c|^2: every distance costs one sparse product.
+class SparseSeedDistances(SeedDistances):
+    """`SeedDistances` of CSR rows, by |x|^2 - 2 x.c + |c|^2.
 
-    Differences too small for that form, relative to the rows' lengths, count as none. Holds the
-    stored values once more, as float64.
+    Every distance costs one sparse product. Differences too small for that form, relative to the
+    rows' lengths, count as none. Holds the stored values once more, as float64.
     """
 
     def __init__(self, blocks: Blocks, space: Space) -> None:
@@ -250,9 +250,11 @@ class SparseCover(Cover):
         return sq_dists
 
 
-def cover_of(blocks: Blocks, space: Space) -> Cover:
-    """A cover without seeds; see `Cover`."""
-    return SparseCover(blocks, space) if blocks.sparse else DenseCover(blocks, space)
+def seed_distances(blocks: Blocks, space: Space) -> SeedDistances:
+    """Distances to no seed yet; see `SeedDistances`."""
+    return (
+        SparseSeedDistances(blocks, space) if blocks.sparse else DenseSeedDistances(blocks, space)
+    )
 
 
 def _scratch(blocks: Blocks, dtype: npt.DTypeLike, size: int) -> npt.NDArray[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import check_finite_rows
-from coterie.centroid._passes import lay_out
+from coterie.centroid._passes import choose_space
 from coterie.centroid._space import Columns, NotFiniteError, Space
 from coterie.data import Blocks
 
@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 _SMALLEST_RANGE = 1e-151
 
 
-def lay_out_for(
+def checked_space(
     who: str,
     blocks: Blocks,
     centers: Floats | None = None,
@@ -39,7 +39,7 @@ def lay_out_for(
     """
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            columns, space = lay_out(blocks, centers)
+            columns, space = choose_space(blocks, centers)
     except NotFiniteError:
         with np.errstate(over="ignore", invalid="ignore"):
             check_finite_rows(who, blocks.rows, names)
