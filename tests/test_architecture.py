@@ -34,6 +34,7 @@ SHARED = {
     "_files",
     "_history",
     "_labels",
+    "_progress",
     "_stored",
     "_writing",
     "table_model",
