@@ -33,6 +33,7 @@ SHARED = {
     "_files",
     "_history",
     "_labels",
+    "_progress",
     "_restarts",
     "_stored",
     "_writing",

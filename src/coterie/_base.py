@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from coterie import _files
 from coterie._checks import Rule, check_csr, check_params, is_stand_in, validated
 from coterie._config import resolve_n_threads
-from coterie._history import Callback, both, stderr_progress
+from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
 from coterie.data import Blocks, as_blocks
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from coterie._history import Callback, Recorder
+from coterie._history import Recorder
+from coterie._progress import Callback
 
 Run = TypeVar("Run")
 
 
 def recorders(
-    n_runs: int, max_iter: int, callback: Callback | None = None, keep_parameters: bool = False
+    n_runs: int,
+    max_iter: int,
+    callback: Callback | None = None,
+    keep_parameters: bool = False,
+    objective_name: str = "sum of squared errors",
 ) -> Iterator[Recorder]:
     """A recorder for each of some runs, as it begins; no further run once one was stopped."""
     for restart in range(n_runs):
-        recorder = Recorder(max_iter, callback, keep_parameters, restart, n_runs)
+        recorder = Recorder(max_iter, callback, keep_parameters, restart, n_runs, objective_name)
         yield recorder
         if recorder.stopped:
             return

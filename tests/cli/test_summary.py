@@ -112,3 +112,22 @@ def test_short_names_leave_the_word_cluster_whole():
     table(21, name="c{}")
     run = subprocess.run([*COTERIE, "fit", "t.csv", "-k", "2"], capture_output=True, text=True)
     assert ["cluster", "0", "1"] in [line.split() for line in run.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        (["kmeans", "-k", "3"], r"\niterations  \d+\n"),
+        (["gaussian", "-k", "2"], r"\niterations  \d+\n"),
+        (["agglomerative", "-k", "3"], r"\nstages +rows [\d.]+ s, merges [\d.]+ s, cut [\d.]+ s\n"),
+        (["hdbscan"], r"\nstages +mutual reachability tree [\d.]+ s, single linkage "),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_how_a_fit_went_is_told(method, told):
+    table(2)
+    run = subprocess.run(
+        [*COTERIE, "fit", "t.csv", "--method", *method], capture_output=True, text=True
+    )
+    assert run.returncode == 0
+    assert re.search(told, run.stdout)

@@ -34,6 +34,12 @@ from coterie.centroid._sphere import on_sphere
 from coterie.centroid._steps import ALGORITHMS
 from coterie.data import Blocks
 
+#: What is lowered under each metric.
+_OBJECTIVES = {
+    "euclidean": "sum of squared errors",
+    "cosine": "sum of squared errors on the sphere",
+}
+
 
 class KMeans(CentroidClusterer):
     """k-means clustering: the k centres with the least sum of squared errors, by Lloyd's descent.
@@ -199,7 +205,7 @@ class KMeans(CentroidClusterer):
             algorithm=self._algorithm(),
             max_iter=self.max_iter,
             tol=tol,
-            runs=recorders(n_init, self.max_iter, self._callback(), keep),
+            runs=recorders(n_init, self.max_iter, self._callback(), keep, _OBJECTIVES[self.metric]),
             project=on_sphere if self.metric == "cosine" else None,
         )
         return self._publish_run(run, blocks, space)

@@ -195,7 +195,7 @@ class MixtureModel(DensityMixin, Estimator):
         complete = blocks if resume else self._to_start_from(blocks)
         best: tuple[EMRun, Recorder] | None = None
         keep = self.keep == "parameters"
-        for recorder in recorders(n_init, self.max_iter, self._callback(), keep):
+        for recorder in recorders(n_init, self.max_iter, self._callback(), keep, "free energy"):
             if resume:
                 start = self._fitted()[1]
             else:
