@@ -24,7 +24,7 @@ FAMILIES = [
 GROUND = {"_kernels": set[str](), "errors": set[str](), "_config": {"_kernels"}}
 GROUND["data"] = {"_kernels", "_config", "errors"}
 GROUND["_threads"] = {"_kernels"}
-GROUND["_sparse"] = set[str]()
+GROUND["_sparse"] = GROUND["_distinct"] = set[str]()
 #: Helpers of the estimators; they know of no family.
 SHARED = {
     "_base",
@@ -33,6 +33,7 @@ SHARED = {
     "_files",
     "_history",
     "_labels",
+    "_restarts",
     "_stored",
     "_writing",
     "table_model",

@@ -86,6 +86,11 @@ class Recorder:
     stopped: bool = False
     _began: float = field(default_factory=time.perf_counter)
 
+    @property
+    def last(self) -> bool:
+        """Whether no other run follows this one."""
+        return self.stopped or self.restart + 1 == self.n_init
+
     def event(
         self,
         what: str,

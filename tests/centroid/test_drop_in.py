@@ -9,16 +9,8 @@ from sklearn.datasets import make_blobs
 
 import coterie
 from coterie import BisectingKMeans, KMeans, MiniBatchKMeans, k_means, kmeans_plusplus
-from coterie.centroid._lloyd import improves
 
 X, _ = make_blobs(300, centers=4, random_state=0)
-
-
-def test_of_equal_clusterings_the_first_is_kept():
-    first, other = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 2.5], [3.0, 4.0]])
-    assert not improves(0.9999999999999999, first[::-1], 1.0, first)
-    assert improves(0.9999999999999999, other, 1.0, first)
-    assert not improves(1.0, other, 1.0, first)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -14,9 +14,15 @@ from sklearn.datasets import make_blobs
 
 from coterie import KMeans
 from coterie._history import Recorder
-from coterie.centroid._lloyd import PlainStep, Tally
 from coterie.centroid._passes import lay_out
-from coterie.centroid._steps import HamerlyStep, YinyangStep, choose_step, neighbourly_order
+from coterie.centroid._steps import (
+    HamerlyStep,
+    PlainStep,
+    YinyangStep,
+    choose_steps,
+    neighbourly_order,
+)
+from coterie.centroid._tally import Tally
 from coterie.data import Blocks, as_blocks
 
 BOUNDED = ["hamerly", "yinyang", "elkan"]
@@ -132,7 +138,7 @@ def test_bounds_spare_most_rows_of_clear_clusters(step: Any) -> None:
 def test_rows_moved_by_hand_are_looked_at_again(step_type: Any) -> None:
     X = blobs(300, 2, 3)
     blocks = as_blocks(X)
-    step = step_type(Tally(blocks, lay_out(blocks)[1], 3), Recorder(1))
+    step = step_type(Tally(blocks, lay_out(blocks)[1], 3))
     centers = X[:3].astype(np.float64)
     step.assign(centers)
     labels = step.tally.labels.copy()
@@ -259,7 +265,7 @@ def test_a_step_is_chosen_by_name() -> None:
     space = lay_out(blocks)[1]
 
     def chosen(name: str) -> type:
-        return type(choose_step(name, Tally(blocks, space, 2), Recorder(1)))
+        return type(next(choose_steps(name, Tally(blocks, space, 2), Recorder(1))))
 
     assert chosen("lloyd") is PlainStep
     assert chosen("hamerly") is HamerlyStep
@@ -281,5 +287,5 @@ def test_bounds_prove_labels_also_beside_a_row_far_out(algorithm: str, far: floa
 @pytest.mark.parametrize(("step_type", "n_bytes"), [(HamerlyStep, 4), (YinyangStep, 18)])
 def test_bounds_take_few_bytes_a_row(step_type: type[HamerlyStep], n_bytes: int) -> None:
     blocks = as_blocks(blobs(100, 2, 3))
-    step = step_type(Tally(blocks, lay_out(blocks)[1], 3), Recorder(1))
+    step = step_type(Tally(blocks, lay_out(blocks)[1], 3))
     assert step.upper.nbytes + step.lower.nbytes == n_bytes * 100

@@ -61,9 +61,8 @@ def test_from_fit_to_the_kernel_it_is_few_hops(
     watched = Watched(module.kernels, kernel)
     monkeypatch.setattr(module, "kernels", watched)
     model.fit(np.abs(rows()))
-    # The restarts, one of them, the loop, the blocks (and their sum), the family.
-    assert all(len(hops) <= 7 for hops in watched.hops)
-    assert watched.hops[-1][-4:-1] == ["em", "total", "<genexpr>"]
+    assert watched.hops[-1] == ["em", "total", "<genexpr>", "expect"]
+    assert all(len(hops) <= 6 for hops in watched.hops)  # those of a start, too
 
 
 #: All that tells one mixture from another while it is fitted.

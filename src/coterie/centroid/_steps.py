@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import repeat
+
 import numpy as np
 import numpy.typing as npt
 
 from coterie._history import Recorder
 from coterie._kernels import kernels
-from coterie.centroid._lloyd import PlainStep, Tally
+from coterie.centroid._passes import assign_and_sum
+from coterie.centroid._tally import Tally
 
 Floats = npt.NDArray[np.float64]
 
 #: Bounds are 16-bit codes that grow with the distance; see cpp/include/coterie/packed_bounds.hpp.
 _NOTHING, _EVERYTHING = 0, np.iinfo(np.uint16).max
+
+#: Multiply-adds a row, and the share of changing labels below which bounds begin to pay.
+_TINY, _SMALL, _CALM = 300, 2000, 0.02
+#: Bounds on few and narrow centres are dropped when they leave more than this share of rows.
+_WORTH = 0.45
+
+
+class PlainStep:
+    """Assignment that looks at every row and every centre; keeps nothing but the tally."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.tally = tally
+        #: Rows whose label changed in the last assignment, and for which all centres were scanned.
+        self.n_changed = self.n_scanned = 0
+
+    def assign(self, centers: Floats) -> int:
+        """Label every row by its nearest centre; how many labels changed."""
+        tally = self.tally
+        self.n_changed, self.n_scanned = 0, tally.blocks.n_rows
+        for block in tally.blocks:
+            self.n_changed += assign_and_sum(
+                block, centers, tally.space, tally.labels, tally.sums, tally.weight_sums
+            )
+        return self.n_changed
+
+    def forget(self, rows: npt.NDArray[np.int64]) -> None:
+        """Rows were moved by hand; nothing was remembered of them."""
 
 
 class HamerlyStep(PlainStep):
@@ -23,8 +54,8 @@ class HamerlyStep(PlainStep):
 
     n_groups = 1
 
-    def __init__(self, tally: Tally, recorder: Recorder) -> None:
-        super().__init__(tally, recorder)
+    def __init__(self, tally: Tally) -> None:
+        super().__init__(tally)
         n_rows, n_clusters = tally.blocks.n_rows, tally.sums.shape[1]
         self.upper = np.empty(n_rows, dtype=np.uint16)
         self.lower = np.full((self.n_groups, n_rows), _EVERYTHING, dtype=np.uint16)
@@ -45,7 +76,7 @@ class HamerlyStep(PlainStep):
             with np.errstate(over="ignore"):  # given centres, far beyond all rows
                 drifts = np.linalg.norm((centers - self.before) * space.scale, axis=1)
             self.before = None  # a copy of the centres less while rows are looked at
-        n_changed, self.n_scanned = kernels.assign_bounded(
+        self.n_changed, self.n_scanned = kernels.assign_bounded(
             block.rows, weights, centers, drifts, self.order,
             space.scale, space.shift, space.step_inverse, space.origin, space.weight_step_inverse,
             tally.labels, self.upper, self.lower, self.radius, self.n_passes % 4 == 0,
@@ -54,7 +85,7 @@ class HamerlyStep(PlainStep):
         )  # fmt: skip
         self.before = centers
         self.n_passes += 1
-        return int(n_changed)
+        return self.n_changed
 
     def forget(self, rows: npt.NDArray[np.int64]) -> None:
         """These rows were moved by hand: their bounds are void."""
@@ -92,86 +123,62 @@ def neighbourly_order(centers: Floats) -> npt.NDArray[np.int32]:
     return np.concatenate(pieces).astype(np.int32)
 
 
-class AutoStep(PlainStep):
-    """Assignment that chooses between the plain one and bounds by the shape and by what changes.
+def auto(tally: Tally, recorder: Recorder) -> Iterator[PlainStep]:
+    """Steps that scan plainly or keep bounds, by the shape of the problem and by what changes.
 
-    Few and narrow centres are quickest to scan plainly, always (`tiny`) or while many labels still
-    change (`small`); otherwise bounds pay from the start, since a bounded pass that would prove
+    Few and narrow centres are quickest to scan plainly, always (`_TINY`) or while many labels still
+    change (`_SMALL`); otherwise bounds pay from the start, since a bounded pass that would prove
     little scans plainly by itself. Only counts decide, never a clock.
     """
 
-    #: Multiply-adds a row, and the share of changing labels below which bounds begin to pay.
-    tiny, small, calm = 300, 2000, 0.02
-    #: Bounds on few and narrow centres are dropped when they leave more than this share of rows.
-    worth = 0.45
-
-    def __init__(self, tally: Tally, recorder: Recorder) -> None:
-        super().__init__(tally, recorder)
-        self.recorder = recorder
-        n_clusters, n_cols = tally.sums.shape[1:]
-        self.work = n_clusters * (n_cols + 5)
-        self.step: PlainStep
-        self.next: tuple[str, str] | None
-        if self.work < self.tiny:
-            self.next = "lloyd", "so few multiply-adds a row that bounds would not pay"
-        elif self.work < self.small:
-            self.next = "lloyd", f"until at most {self.calm:.0%} of the labels change"
-        else:
-            self.next = "hamerly", "enough multiply-adds a row for bounds to pay"
-
-    def assign(self, centers: Floats) -> int:
-        """Label every row by its nearest centre; how many labels changed."""
-        if self.next is not None:
-            self._take(*self.next)
-        n_changed = self.step.assign(centers)
-        self.n_scanned = self.step.n_scanned
-        n_rows = self.tally.blocks.n_rows
-        self.next = None
-        if self.tiny <= self.work < self.small:
-            self.next = self._reconsider(n_changed / n_rows, self.n_scanned / n_rows)
-        return n_changed
-
-    def finish(self, centers: Floats) -> None:
-        """The last assignment, with whatever the last iteration used."""
-        self.step.assign(centers)
-
-    def forget(self, rows: npt.NDArray[np.int64]) -> None:
-        """These rows were moved by hand."""
-        self.step.forget(rows)
-
-    def _reconsider(self, changed: float, scanned: float) -> tuple[str, str] | None:
-        """What to go on with and why, from the shares of rows that changed and were scanned."""
-        if not isinstance(self.step, HamerlyStep):
-            if changed > self.calm:
-                return None
-            return "hamerly", f"only {changed:.2%} of the labels changed"
-        if self.step.n_passes == 1 or scanned <= self.worth:
-            return None
-        self.calm = changed / 4
-        return "lloyd", f"bounds left {scanned:.0%} of the rows; until {self.calm:.2%} change"
-
-    def _take(self, name: str, why: str) -> None:
-        self.step = ALGORITHMS[name](self.tally, self.recorder)
-        n_done = len(self.recorder.history)
-        self.recorder.event(
+    def take(name: str, why: str) -> PlainStep:
+        n_done = len(recorder.history)
+        recorder.event(
             "algorithm", f"{name}: {why}", where=name, iteration=n_done + 1 if n_done else None
         )
+        return _STEPS[name](tally)
+
+    n_rows = tally.blocks.n_rows
+    n_clusters, n_cols = tally.sums.shape[1:]
+    work = n_clusters * (n_cols + 5)
+    calm = _CALM
+    if work < _TINY:
+        step = take("lloyd", "so few multiply-adds a row that bounds would not pay")
+    elif work < _SMALL:
+        step = take("lloyd", f"until at most {calm:.0%} of the labels change")
+    else:
+        step = take("hamerly", "enough multiply-adds a row for bounds to pay")
+    while True:
+        yield step
+        if not _TINY <= work < _SMALL:
+            continue
+        changed, scanned = step.n_changed / n_rows, step.n_scanned / n_rows
+        if not isinstance(step, HamerlyStep):
+            if changed <= calm:
+                step = take("hamerly", f"only {changed:.2%} of the labels changed")
+        elif step.n_passes > 1 and scanned > _WORTH:
+            calm = changed / 4
+            step = take("lloyd", f"bounds left {scanned:.0%} of the rows; until {calm:.2%} change")
 
 
-ALGORITHMS: dict[str, type[PlainStep]] = {
-    "auto": AutoStep,
+_STEPS: dict[str, type[PlainStep]] = {
     "lloyd": PlainStep,
     "hamerly": HamerlyStep,
     "yinyang": YinyangStep,
     "elkan": YinyangStep,
 }
 
+#: The names `algorithm=` takes.
+ALGORITHMS = ("auto", *_STEPS)
 
-def choose_step(algorithm: str, tally: Tally, recorder: Recorder) -> PlainStep:
-    """The step for `algorithm`; rows that are sparse or left on disk are always scanned plainly."""
+
+def choose_steps(algorithm: str, tally: Tally, recorder: Recorder) -> Iterator[PlainStep]:
+    """A step for each iteration, by `algorithm`; rows that are sparse or left on disk are always
+    scanned plainly.
+    """
     if algorithm != "lloyd" and (tally.blocks.sparse or not tally.blocks.in_memory):
         lie = "sparse" if tally.blocks.sparse else "left on disk"
         why = f"lloyd: rows are {lie}, which bounds do not serve"
         recorder.event("algorithm", why, where="lloyd")
-        return PlainStep(tally, recorder)
-    return ALGORITHMS[algorithm](tally, recorder)
+        return repeat(PlainStep(tally))
+    return auto(tally, recorder) if algorithm == "auto" else repeat(_STEPS[algorithm](tally))

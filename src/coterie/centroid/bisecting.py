@@ -19,20 +19,22 @@ from coterie._checks import (
     NONE,
     Rule,
     check_enough_rows,
-    check_weights,
     one_of,
     real,
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
+from coterie._restarts import recorders
 from coterie._stored import Array, Field, Sizes
 from coterie.centroid._bisect import STRATEGIES, Node, Split, Tree, as_tree, bisect, walk_down
-from coterie.centroid._lloyd import LloydRun, PlainStep, Tally, improves, lloyd
-from coterie.centroid._passes import assign, lay_out, row_sq_dists, sum_sq_dists, survey
+from coterie.centroid._clusterer import CentroidClusterer
+from coterie.centroid._kmeans import kmeans
+from coterie.centroid._lloyd import LloydRun
+from coterie.centroid._passes import lay_out, row_sq_dists, sum_sq_dists, survey
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import Columns, Space
-from coterie.centroid._steps import ALGORITHMS, choose_step
-from coterie.centroid.kmeans import CentroidClusterer, seed
+from coterie.centroid._steps import ALGORITHMS, PlainStep
+from coterie.centroid._tally import Tally
 from coterie.data import Blocks
 
 Labels = npt.NDArray[np.int32]
@@ -123,7 +125,7 @@ class BisectingKMeans(CentroidClusterer):
         "verbose": FLAG,
         "tol": real(0),
         "copy_x": FLAG,
-        "algorithm": one_of("auto", *ALGORITHMS),
+        "algorithm": one_of(*ALGORITHMS),
         "bisecting_strategy": one_of(*STRATEGIES),
         "n_local_trials": NONE | whole(1),
         "n_threads": NONE | whole(1),
@@ -184,8 +186,7 @@ class BisectingKMeans(CentroidClusterer):
         self
         """
         self._check_params()
-        rows = self._rows_to_cluster(X, reset=True)
-        blocks = self._blocks(rows, check_weights("BisectingKMeans", sample_weight, rows.shape[0]))
+        blocks = self._blocks_to_cluster(X, sample_weight, reset=True)
         check_enough_rows("BisectingKMeans", self.n_clusters, blocks.n_rows)
         columns, space = self._lay_out(blocks)
         rng = check_random_state(self.random_state)
@@ -231,7 +232,7 @@ class BisectingKMeans(CentroidClusterer):
         labels : int32 array of shape (n_rows,)
         """
         check_is_fitted(self)
-        blocks = self._blocks(self._rows_to_cluster(X, reset=False))
+        blocks = self._blocks_to_cluster(X, reset=False)
         _, space = self._lay_out(blocks)
         return walk_down(blocks, space, Tree(self.tree_centers_, self.tree_children_))
 
@@ -243,20 +244,18 @@ class BisectingKMeans(CentroidClusterer):
         if heavy.n_rows == 0 or not heavy.total(survey).vary:
             return None
         _, space = lay_out(blocks)
-        best: LloydRun | None = None
-        for _ in range(self.n_init):
-            recorder = Recorder(self.max_iter)
-            run = lloyd(
-                seed(self, blocks, space, 2, rng),
-                choose_step(self.algorithm, Tally(blocks, space, 2), recorder),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                recorder=recorder,
-            )
-            if best is None or improves(run.objective, run.centers, best.objective, best.centers):
-                best = run
-        assert best is not None
-        return publish_split(blocks, space, best)
+        run = kmeans(
+            blocks,
+            space,
+            2,
+            rng,
+            start=self._start,
+            algorithm=self.algorithm,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            runs=recorders(self.n_init, self.max_iter),
+        )
+        return publish_split(blocks, space, run)
 
     def _check_together_loaded(self, sizes: Sizes) -> None:
         super()._check_together_loaded(sizes)
@@ -278,7 +277,7 @@ def one_cluster(blocks: Blocks, columns: Columns, space: Space) -> Node:
     """The cluster of all rows, at their mean."""
     tally = Tally(blocks, space, 1)
     anywhere = columns.mean[np.newaxis]
-    PlainStep(tally, Recorder(1)).assign(anywhere)
+    PlainStep(tally).assign(anywhere)
     center = tally.means(anywhere).astype(blocks.dtype)
     inertia = sum_sq_dists(blocks, center.astype(np.float64), space, tally.labels)
     return Node(center[0], inertia, np.arange(blocks.n_rows))
@@ -291,7 +290,7 @@ def publish_split(blocks: Blocks, space: Space, run: LloydRun) -> Split | None:
     """
     centers = run.centers.astype(blocks.dtype)
     exact = centers.astype(np.float64)
-    labels = assign(blocks, exact, space)
+    labels = run.relabel(exact)
     if labels.min() == labels.max():
         return None
     sq_dists = row_sq_dists(blocks, exact, space, labels)

@@ -7,13 +7,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
 
-from coterie._base import Clusterer
 from coterie._checks import (
     ANY,
     ARRAY,
@@ -22,118 +18,21 @@ from coterie._checks import (
     NONE,
     Rule,
     check_enough_rows,
-    check_weights,
     one_of,
     real,
     whole,
 )
-from coterie._history import Event, Iteration, Recorder
-from coterie._stored import RECORDS, Array, Field, Real, Sizes, Whole
-from coterie.centroid._layout import lay_out_for
-from coterie.centroid._lloyd import LloydRun, PlainStep, Tally, improves, lloyd
-from coterie.centroid._passes import all_dists, assign, sum_sq_dists
+from coterie._history import Event, Iteration
+from coterie._restarts import recorders
+from coterie.centroid._clusterer import CentroidClusterer
+from coterie.centroid._kmeans import kmeans
+from coterie.centroid._lloyd import LloydRun
+from coterie.centroid._passes import sum_sq_dists
 from coterie.centroid._seeding import SEEDINGS
-from coterie.centroid._space import Columns, Space
-from coterie.centroid._sphere import on_sphere, start_on_sphere, unit_rows
-from coterie.centroid._steps import ALGORITHMS, choose_step
+from coterie.centroid._space import Space
+from coterie.centroid._sphere import on_sphere
+from coterie.centroid._steps import ALGORITHMS
 from coterie.data import Blocks
-
-Floats = npt.NDArray[np.float64]
-
-#: Seedings of which one run is usually enough; the others get ten.
-_ONE_RUN = {"k-means++", "farthest-first", "k-means||"}
-
-
-class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
-    """What k-means, mini-batch and bisecting k-means share: everything after the fit."""
-
-    cluster_centers_: npt.NDArray[Any]
-    labels_: npt.NDArray[np.int32]
-    inertia_: float
-    _n_features_out: int
-
-    _stores: ClassVar[Mapping[str, Field]] = {
-        "cluster_centers_": Array("f", ("clusters", "columns")),
-        "labels_": Array("i", ("rows",), 0, optional=True),
-        "inertia_": Real(0, optional=True),
-        "n_iter_": Whole(optional=True),
-        "history_": RECORDS,
-        "events_": RECORDS,
-    }
-
-    def _metric(self) -> str:
-        return str(getattr(self, "metric", "euclidean"))
-
-    def _rows_to_cluster(self, X: Any, *, reset: bool) -> Any:
-        """Checked rows, put on the unit sphere where the metric is cosine."""
-        rows = self._check_rows(X, reset=reset)
-        return unit_rows(rows) if self._metric() == "cosine" else rows
-
-    def _lay_out(self, blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Space]:
-        names = getattr(self, "feature_names_in_", None)
-        return lay_out_for(type(self).__name__, blocks, centers, names)
-
-    def _publish(self, centers: Floats, labels: npt.NDArray[np.int32], inertia: float) -> None:
-        self.cluster_centers_ = centers
-        self.labels_ = labels
-        self.inertia_ = inertia
-        self._n_features_out = int(centers.shape[0])
-
-    def _centers(self) -> Floats:
-        return np.ascontiguousarray(self.cluster_centers_, dtype=np.float64)
-
-    def predict(self, X: Any) -> npt.NDArray[np.int32]:
-        """The nearest centre of every row; ties go to the lower index.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-
-        Returns
-        -------
-        labels : int32 array of shape (n_rows,)
-        """
-        check_is_fitted(self)
-        blocks = self._blocks(self._rows_to_cluster(X, reset=False))
-        centers = self._centers()
-        return assign(blocks, centers, self._lay_out(blocks, centers)[1])
-
-    def transform(self, X: Any) -> npt.NDArray[Any]:
-        """Distance of every row to every centre (cosine: on the unit sphere).
-
-        Memory: n_rows x n_clusters, which is the result.
-        """
-        check_is_fitted(self)
-        blocks = self._blocks(self._rows_to_cluster(X, reset=False))
-        centers = self._centers()
-        return all_dists(blocks, centers, self._lay_out(blocks, centers)[1])
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> npt.NDArray[Any]:
-        """Fit, then `transform` the same rows."""
-        return self.fit(X, sample_weight=sample_weight).transform(X)
-
-    def fit_predict(
-        self, X: Any, y: Any = None, sample_weight: Any = None
-    ) -> npt.NDArray[np.int32]:
-        """Fit and return `labels_`."""
-        return self.fit(X, sample_weight=sample_weight).labels_
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the sum of squared errors of these rows under the fitted centres."""
-        check_is_fitted(self)
-        rows = self._rows_to_cluster(X, reset=False)
-        weights = check_weights(type(self).__name__, sample_weight, rows.shape[0])
-        blocks = self._blocks(rows, weights)
-        centers = self._centers()
-        _, space = self._lay_out(blocks, centers)
-        return -sum_sq_dists(blocks, centers, space, assign(blocks, centers, space))
-
-    def _check_together_loaded(self, sizes: Sizes) -> None:
-        if sizes["clusters"] < 1:
-            raise ValueError("cluster_centers_ has no centre")
-        if sizes.get("rows") and self.labels_.max() >= sizes["clusters"]:
-            raise ValueError("labels_ names clusters that have no centre")
-        self._n_features_out = sizes["clusters"]
 
 
 class KMeans(CentroidClusterer):
@@ -285,90 +184,45 @@ class KMeans(CentroidClusterer):
                 RuntimeWarning,
                 stacklevel=2,
             )
-        rows = self._rows_to_cluster(X, reset=True)
-        blocks = self._blocks(rows, check_weights("KMeans", sample_weight, rows.shape[0]))
+        blocks = self._blocks_to_cluster(X, sample_weight, reset=True)
         check_enough_rows("KMeans", self.n_clusters, blocks.n_rows)
         columns, space = self._lay_out(blocks)
         tol = self.tol * float(columns.variance.mean())
         del columns
-        rng = check_random_state(self.random_state)
-        n_init = self._n_runs()
-
-        best: LloydRun | None = None
-        for restart in range(n_init):
-            recorder = Recorder(
-                self.max_iter, self._callback(), self.keep == "parameters", restart, n_init
-            )
-            run = self._run(blocks, space, rng, tol, recorder)
-            if best is None or improves(run.objective, run.centers, best.objective, best.centers):
-                best, kept = run, recorder
-            if recorder.stopped:
-                if kept is not recorder:
-                    kept.events.append(recorder.events[-1])
-                break
-            if restart + 1 < n_init:
-                best = best.without_step()  # what it knows of every row would be in memory twice
-        assert best is not None
-        return self._publish_run(best, kept, blocks, space)
-
-    def _run(
-        self,
-        blocks: Blocks,
-        space: Space,
-        rng: np.random.RandomState,
-        tol: float,
-        recorder: Recorder,
-    ) -> LloydRun:
-        """One descent from one start."""
-        return lloyd(
-            self._start(blocks, space, rng),
-            choose_step(self._algorithm(), Tally(blocks, space, self.n_clusters), recorder),
+        n_init, keep = self._n_starts(10), self.keep == "parameters"
+        run = kmeans(
+            blocks,
+            space,
+            self.n_clusters,
+            check_random_state(self.random_state),
+            start=self._start,
+            algorithm=self._algorithm(),
             max_iter=self.max_iter,
             tol=tol,
-            recorder=recorder,
+            runs=recorders(n_init, self.max_iter, self._callback(), keep),
             project=on_sphere if self.metric == "cosine" else None,
         )
-
-    def _start(self, blocks: Blocks, space: Space, rng: np.random.RandomState) -> Floats:
-        start = given_centers("KMeans", self.init, self.n_clusters, blocks)
-        if start is None:
-            start = seed(self, blocks, space, self.n_clusters, rng)
-        return start_on_sphere(start) if self.metric == "cosine" else start
+        return self._publish_run(run, blocks, space)
 
     def _algorithm(self) -> str:
         return "lloyd" if self.algorithm == "elkan" and self.n_clusters == 1 else self.algorithm
 
-    def _n_runs(self) -> int:
-        if not isinstance(self.init, str) and not callable(self.init):
-            if self.n_init not in ("auto", 1):
-                warnings.warn(
-                    "Explicit initial center position passed: performing only one init in KMeans "
-                    f"instead of n_init={self.n_init}.",
-                    RuntimeWarning,
-                    stacklevel=3,
-                )
-            return 1
-        if self.n_init == "auto":
-            return 1 if isinstance(self.init, str) and self.init in _ONE_RUN else 10
-        return int(self.n_init)
-
-    def _publish_run(self, run: LloydRun, recorder: Recorder, blocks: Blocks, space: Space) -> Self:
+    def _publish_run(self, run: LloydRun, blocks: Blocks, space: Space) -> Self:
         """Round the centres to the type of X; labels and SSE are those of the rounded centres."""
-        step = run.step or PlainStep(Tally(blocks, space, self.n_clusters), recorder)
-        run.centers = run.centers.astype(blocks.dtype).astype(np.float64)
-        step.finish(run.centers)
-        tally = step.tally
-        inertia = sum_sq_dists(blocks, run.centers, space, tally.labels)
-        self._publish(run.centers.astype(blocks.dtype), tally.labels, inertia)
+        centers = run.centers.astype(blocks.dtype)
+        exact = centers.astype(np.float64)
+        labels = run.relabel(exact)
+        self._publish(centers, labels, sum_sq_dists(blocks, exact, space, labels))
         self.n_iter_ = run.n_iter
+        recorder = run.recorder
+        self.history_, self.events_ = recorder.history, recorder.events
         if not run.settled and run.n_iter == self.max_iter:
             recorder.event(
                 "not settled",
                 f"the centres were still moving after max_iter={self.max_iter} iterations",
                 iteration=run.n_iter,
             )
-        self.history_, self.events_ = recorder.history, recorder.events
-        n_used = int(np.count_nonzero(~tally.empty))
+        n_used = int(np.count_nonzero(~run.step.tally.empty))
         if n_used < self.n_clusters:
             recorder.event(
                 "fewer clusters", f"only {n_used} of {self.n_clusters} clusters have rows"
@@ -380,35 +234,3 @@ class KMeans(CentroidClusterer):
                 stacklevel=3,
             )
         return self
-
-
-def given_centers(who: str, init: Any, n_clusters: int, blocks: Blocks) -> Floats | None:
-    """The centres a user passed as `init`, checked; None when `init` is a method."""
-    if isinstance(init, str) or callable(init):
-        return None
-    return _checked_centers(who, init, n_clusters, blocks)
-
-
-def seed(
-    model: Any, blocks: Blocks, space: Space, n_clusters: int, rng: np.random.RandomState
-) -> Floats:
-    """Starting centres by the method or function that is `model.init`."""
-    if callable(model.init):
-        centers = model.init(blocks.rows, n_clusters, random_state=rng)
-        return _checked_centers(type(model).__name__, centers, n_clusters, blocks)
-    seeding = SEEDINGS[model.init]
-    return seeding(blocks, space, n_clusters, rng, n_local_trials=model.n_local_trials).centers
-
-
-def _checked_centers(who: str, centers: Any, n_clusters: int, blocks: Blocks) -> Floats:
-    # Rounded to the type of X first, as scikit-learn does.
-    with np.errstate(over="ignore", invalid="ignore"):  # in its test for finite values
-        checked = check_array(centers, dtype=blocks.dtype, order="C", input_name="init")
-    shape = (n_clusters, blocks.n_cols)
-    for axis, name in enumerate(("clusters", "features of the data")):
-        if checked.shape[axis] != shape[axis]:
-            raise ValueError(
-                f"{who}: The shape of the initial centers {checked.shape} does not match the "
-                f"number of {name} {shape[axis]}; pass an array of shape {shape}."
-            )
-    return np.array(checked, dtype=np.float64)

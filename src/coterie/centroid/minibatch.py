@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,26 +18,24 @@ from coterie._checks import (
     NONE,
     Rule,
     check_enough_rows,
-    check_weights,
     one_of,
     real,
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
+from coterie._restarts import best_of, recorders
 from coterie._stored import Array, Field, Whole
-from coterie.centroid._lloyd import improves
+from coterie.centroid._clusterer import CentroidClusterer
+from coterie.centroid._kmeans import improves
 from coterie.centroid._local_search import improve_seeds
 from coterie.centroid._minibatch import Plateau, Walk, minibatch, reassign, take_steps
 from coterie.centroid._passes import assign, sum_sq_dists
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import Space
-from coterie.centroid.kmeans import CentroidClusterer, given_centers, seed
 from coterie.data import Blocks
 
 Floats = npt.NDArray[np.float64]
 
-#: Seedings of which one try is usually enough; the others get three.
-_ONE_TRY = {"k-means++", "farthest-first", "k-means||"}
 #: How fast `fit` forgets; see `take_steps`.
 _FORGET = 4.0
 #: The smoothed inertia looks back over about the rows of X divided by this.
@@ -46,6 +44,13 @@ _RECENT = 4.0
 _SWAPS = 50
 #: Values of the rows they are tried on, and products it takes to begin, at most.
 _MOST_VALUES, _MOST_PRODUCTS = 1 << 22, 1 << 29
+
+
+class _Seeds(NamedTuple):
+    """Centres to start from, and their SSE on some rows."""
+
+    centers: Floats
+    inertia: float
 
 
 class MiniBatchKMeans(CentroidClusterer):
@@ -215,13 +220,11 @@ class MiniBatchKMeans(CentroidClusterer):
         self
         """
         self._check_params()
-        rows = self._rows_to_cluster(X, reset=True)
-        weights = check_weights("MiniBatchKMeans", sample_weight, rows.shape[0])
-        blocks = self._blocks(rows, weights)
+        blocks = self._blocks_to_cluster(X, sample_weight, reset=True)
         check_enough_rows("MiniBatchKMeans", self.n_clusters, blocks.n_rows)
         columns, space = self._lay_out(blocks)
         rng = check_random_state(self.random_state)
-        start = self._start(blocks, space, rng)
+        start = self._best_start(blocks, space, rng, self._n_starts(3))
 
         batch_size = min(self.batch_size, blocks.n_rows)
         max_steps = self.max_iter * blocks.n_rows // batch_size
@@ -247,7 +250,7 @@ class MiniBatchKMeans(CentroidClusterer):
         self.n_iter_ = -(-run.n_steps * batch_size // blocks.n_rows)
         self.history_, self.events_ = recorder.history, recorder.events
         self._random_state = rng
-        total = blocks.n_rows if weights is None else float(weights.sum())
+        total = blocks.n_rows if blocks.weights is None else float(blocks.weights.sum())
         return self._publish_walk(
             run.walk, blocks, space, blocks.dtype, run.batch_inertia / batch_size * total
         )
@@ -271,9 +274,7 @@ class MiniBatchKMeans(CentroidClusterer):
         """
         first = not hasattr(self, "cluster_centers_")
         self._check_params()
-        rows = self._rows_to_cluster(X, reset=first)
-        weights = check_weights("MiniBatchKMeans", sample_weight, rows.shape[0])
-        blocks = self._blocks(rows, weights)
+        blocks = self._blocks_to_cluster(X, sample_weight, reset=first)
         if first:
             check_enough_rows("MiniBatchKMeans", self.n_clusters, blocks.n_rows)
         _, space = self._lay_out(blocks)
@@ -281,12 +282,13 @@ class MiniBatchKMeans(CentroidClusterer):
             self._random_state = check_random_state(self.random_state)
         if first:
             self.n_steps_, self.history_, self.events_ = 0, [], []
-            start = self._start(blocks, space, self._random_state)
+            rng, n_tries = self._random_state, self._n_starts(3)
+            start = self._best_start(blocks, space, rng, n_tries)
             walk = Walk(start, np.zeros(self.n_clusters))
         else:
             walk = self._resume()
         everything = np.arange(blocks.n_rows, dtype=np.int64)
-        take_steps(blocks, space, walk, everything[np.newaxis], weights=weights)
+        take_steps(blocks, space, walk, everything[np.newaxis], weights=blocks.weights)
         self.n_steps_ += 1
         if walk.just_checked:
             n_moved = reassign(
@@ -315,37 +317,26 @@ class MiniBatchKMeans(CentroidClusterer):
             getattr(self, "_rows_since_check", 0),
         )
 
-    def _start(self, blocks: Blocks, space: Space, rng: np.random.RandomState) -> Floats:
-        """The best of `n_init` seedings, each from some of the rows."""
-        who = "MiniBatchKMeans"
-        given = given_centers(who, self.init, self.n_clusters, blocks)
-        if given is not None:
-            if self.n_init not in ("auto", 1):
-                warnings.warn(
-                    f"Explicit initial center position passed: performing only one init in {who} "
-                    f"instead of n_init={self.n_init}.",
-                    RuntimeWarning,
-                    stacklevel=3,
-                )
-            return given
+    def _best_start(
+        self, blocks: Blocks, space: Space, rng: np.random.RandomState, n_tries: int
+    ) -> Floats:
+        """The best of some seedings, each from some of the rows; given centres as they are."""
+        if not isinstance(self.init, str) and not callable(self.init):
+            return self._start(blocks, space, self.n_clusters, rng)
         size = self._n_rows_to_seed_from(blocks.n_rows)
-        n_tries = self.n_init
-        if n_tries == "auto":
-            n_tries = 1 if isinstance(self.init, str) and self.init in _ONE_TRY else 3
         judges = blocks.sample(size, self.n_clusters, rng) if n_tries > 1 else None
-        best, lowest = None, np.inf
-        for _ in range(n_tries):
+        best: tuple[_Seeds, Recorder] | None = None
+        for recorder in recorders(n_tries, 1):
             some = blocks.sample(size, self.n_clusters, rng)
-            centers = seed(self, some, space, self.n_clusters, rng)
+            centers = self._start(some, space, self.n_clusters, rng)
             if self.init == "k-means++":
                 centers = self._search(some, space, centers, rng)
             sse = 0.0
             if judges is not None:
                 sse = sum_sq_dists(judges, centers, space, assign(judges, centers, space))
-            if best is None or improves(sse, centers, lowest, best):
-                best, lowest = centers, sse
+            best = best_of(best, _Seeds(centers, sse), recorder, improves)
         assert best is not None
-        return best
+        return best[0].centers
 
     def _n_rows_to_seed_from(self, n_rows: int) -> int:
         size = self.init_size

@@ -9,12 +9,9 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from coterie._checks import check_finite_rows
-from coterie._history import Recorder
-from coterie.centroid._lloyd import Tally, lloyd
+from coterie.centroid._kmeans import kmeans, seeded
 from coterie.centroid._passes import lay_out
-from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import NotFiniteError
-from coterie.centroid._steps import choose_step
 from coterie.data import Blocks
 from coterie.hierarchy._single import merge_table
 from coterie.hierarchy._vectors import link_vectors
@@ -57,12 +54,9 @@ def micro_clusters(
         check_finite_rows(who, blocks.rows)
         raise
     rng = check_random_state(random_state)
-    seeds = SEEDINGS["k-means++"](blocks, space, n_micro, rng, n_local_trials=1).centers
-    recorder = Recorder(_PASSES, None, False, 0, 1)
-    tally = Tally(blocks, space, n_micro)
-    step = choose_step("auto", tally, recorder)
-    run = lloyd(seeds, step, max_iter=_PASSES, tol=0.0, recorder=recorder)
-    return tally.labels, tally.means(run.centers)
+    start = seeded("k-means++", n_local_trials=1)
+    run = kmeans(blocks, space, n_micro, rng, start=start, max_iter=_PASSES)
+    return run.labels, run.centers
 
 
 def carry_rows(table: Floats, labels: npt.NDArray[Any]) -> Floats:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._base import Estimator
 from coterie._checks import check_weights, whole
 from coterie._history import Event, Iteration, Recorder
+from coterie._restarts import best_of, recorders
 from coterie._stored import RECORDS, Array, Field, Flag, Many, Real, Sizes, Whole
 from coterie.data import Blocks
 from coterie.mixture._arrays import rounded
@@ -111,23 +112,16 @@ class MixtureModel(DensityMixin, Estimator):
         rng = check_random_state(self.random_state)
         n_init = 1 if resume else self.n_init
 
-        best: EMRun | None = None
-        for restart in range(n_init):
-            recorder = Recorder(
-                self.max_iter, self._callback(), self.keep == "parameters", restart, n_init
-            )
+        best: tuple[EMRun, Recorder] | None = None
+        keep = self.keep == "parameters"
+        for recorder in recorders(n_init, self.max_iter, self._callback(), keep):
             if resume:
                 run = task.solve(task, self._fitted()[1], recorder, self.lower_bound_)
             else:
                 run = task.solve(task, task.begin(rng, recorder), recorder, -np.inf)
-            if best is None or run.bound > best.bound:
-                best, kept = run, recorder
-            if recorder.stopped:
-                if kept is not recorder:
-                    kept.events.append(recorder.events[-1])
-                break
+            best = best_of(best, run, recorder, lambda run, best: run.bound > best.bound)
         assert best is not None
-        return self._publish(best, kept, task)
+        return self._publish(*best, task)
 
     def _publish(self, run: EMRun, recorder: Recorder, task: Task) -> Self:
         model, dtype = task.model, task.blocks.dtype

@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._history import Recorder
-from coterie.centroid._lloyd import Tally, lloyd
+from coterie.centroid._kmeans import kmeans
 from coterie.centroid._passes import lay_out
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import NotFiniteError
-from coterie.centroid._steps import choose_step
 from coterie.data import Block, Blocks
 from coterie.mixture._family import Expectation, Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily
@@ -128,13 +127,9 @@ def one_hot(labels: npt.NDArray[np.int32], n_components: int) -> Responsible:
 def by_kmeans(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
     """Clusters of k-means, seeded by k-means++."""
     columns, space = lay_out(blocks)
-    seeds = SEEDINGS["k-means++"](blocks, space, n_components, rng).centers
-    recorder = Recorder(300)
-    step = choose_step("auto", Tally(blocks, space, n_components), recorder)
     tol = 1e-4 * float(columns.variance.mean())
-    run = lloyd(seeds, step, max_iter=300, tol=tol, recorder=recorder)
-    step.finish(run.centers)
-    return one_hot(step.tally.labels, n_components)
+    run = kmeans(blocks, space, n_components, rng, tol=tol)
+    return one_hot(run.relabel(run.centers), n_components)
 
 
 def by_plusplus(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
