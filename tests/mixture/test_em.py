@@ -13,12 +13,13 @@ from coterie._history import Recorder
 from coterie.data import as_blocks
 from coterie.errors import InvariantError
 from coterie.mixture._covariance import SHAPES
-from coterie.mixture._em import Model, em
+from coterie.mixture._em import em
 from coterie.mixture._family import Family, Mixture
 from coterie.mixture._gaussian import GaussianFamily
 from coterie.mixture._mixing import Fixed, Shares, log_shares
 from coterie.mixture._overview import look_over
 from coterie.mixture._start import begin, by_kmeans
+from coterie.mixture._task import Model, Task
 
 
 def problem(covariance_type: str = "full", weights: Any = None, k: int = 3) -> Any:
@@ -34,14 +35,18 @@ def problem(covariance_type: str = "full", weights: Any = None, k: int = 3) -> A
 
 def run(blocks: Any, model: Any, start: Any, **settings: Any) -> Any:
     recorder = Recorder(settings.get("max_iter", 50))
-    settings = {"max_iter": 50, "tol": 1e-6, "total_weight": 300.0, **settings}
-    return em(blocks, model, start, recorder=recorder, **settings), recorder
+    return em(task_for(blocks, model, **settings), start, recorder), recorder
+
+
+def task_for(blocks: Any, model: Any, **settings: Any) -> Task:
+    settings = {"max_iter": 50, "tol": 1e-6, "shown": lambda mixture: mixture.weights, **settings}
+    return Task(blocks, model, begin=lambda *_: None, solve=em, **settings)  # type: ignore[arg-type, return-value]
 
 
 @pytest.mark.parametrize("covariance_type", list(SHAPES))
 def test_no_half_step_raises_the_free_energy(covariance_type: str) -> None:
     weights = np.random.default_rng(0).uniform(0, 2, 300)
-    _, recorder = run(*problem(covariance_type, weights), total_weight=weights.sum())
+    _, recorder = run(*problem(covariance_type, weights))
     steps = [
         value
         for entry in recorder.history
@@ -57,7 +62,7 @@ def test_no_half_step_raises_the_free_energy(covariance_type: str) -> None:
 
 def test_after_the_m_step_the_free_energy_is_that_of_the_old_responsibilities() -> None:
     blocks, model, start = problem()
-    expected = model.expect(blocks, start)
+    expected = blocks.total(model.family.expect, start)
     moved = model.maximise(expected, start)
     resp = np.empty((300, 3))
     (block,) = blocks
@@ -135,7 +140,7 @@ def test_a_bold_step_that_climbs_is_taken_back() -> None:
         moved = replace(after.components, means=after.components.means + 50)
         return replace(after, components=moved)
 
-    bold, recorder = run(blocks, model, start, max_iter=10, tol=0, accelerate=overshoot)
+    bold, recorder = run(blocks, model, start, max_iter=10, tol=0, accelerate=lambda _: overshoot)
     assert len(asked) == 10
     np.testing.assert_array_equal(bold.mixture.components.means, plain.mixture.components.means)
     steps = [entry["objective_assign"] for entry in recorder.history]
@@ -152,7 +157,7 @@ def test_a_repair_is_a_new_start() -> None:
         return start
 
     with coterie.options(check_invariants=True):
-        result, recorder = run(blocks, model, start, repair=repair, max_iter=60, tol=1e-3)
+        result, recorder = run(blocks, model, start, repair=lambda: repair, max_iter=60, tol=1e-3)
     assert [event["what"] for event in recorder.events] == ["re-seeded"]
     firsts = [entry["objective_assign"] for entry in recorder.history]
     assert firsts[2] == firsts[0]
@@ -162,9 +167,7 @@ def test_a_repair_is_a_new_start() -> None:
 def test_it_stops_when_told_and_keeps_what_it_has() -> None:
     blocks, model, start = problem()
     recorder = Recorder(50, callback=lambda progress: progress.iteration == 3)
-    result = em(
-        blocks, model, start, max_iter=50, tol=0, recorder=recorder, total_weight=300.0
-    )  # fmt: skip
+    result = em(task_for(blocks, model, tol=0), start, recorder)
     assert (result.n_iter, result.settled, len(result.bounds)) == (3, False, 3)
 
 
@@ -177,9 +180,7 @@ def test_no_iterations_leave_the_start() -> None:
 
 def test_the_bound_is_a_choice() -> None:
     blocks, model, start = problem()
-    result, recorder = run(
-        blocks, model, start, bound=lambda _, after_maximise, __: -after_maximise
-    )
+    result, recorder = run(blocks, model, start, bound=lambda expect, maximise, total: -maximise)
     assert result.bound == -recorder.history[-1]["objective_update"]
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from coterie import GaussianMixture
+from coterie._history import Recorder
 from coterie.data import as_blocks
 from coterie.mixture._coordinates import WEIGHTS, Coordinates
 from coterie.mixture._covariance import SHAPES
@@ -27,9 +28,8 @@ def problem(X: Any, how: str = "softmax", weights: Any = None, **params: Any) ->
     """A point of the search that is no optimum, and what is needed to look around there."""
     estimator = GaussianMixture(N_COMPONENTS, random_state=0, **params)
     blocks = as_blocks(X, weights)
-    model = estimator._model(blocks)
-    filled = estimator._to_start_from(blocks)
-    start = estimator._begin(filled, model, np.random.RandomState(0))
+    task = estimator._task(blocks, bool(np.isnan(X).any()))
+    model, start = task.model, task.begin(np.random.RandomState(0), Recorder(0))
     coordinates = Coordinates(model.family, start, WEIGHTS[how], frozenset(params.get("fixed", ())))
     here = coordinates.pack(start)
     here = coordinates.project(here + 0.1 * np.random.default_rng(2).standard_normal(here.size))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 
 from coterie.mixture._family import Floats, Mixture
+from coterie.mixture._task import Accelerator
 
 #: Steps looked back at.
 _DEPTH = 5
@@ -60,3 +62,10 @@ class Anderson:
         turns, moves = np.diff(residuals, axis=0), np.diff(ends, axis=0)
         shares, *_ = np.linalg.lstsq(turns.T, residuals[-1], rcond=_LEAST_DIRECTION)
         return np.asarray(ends[-1] - shares @ moves)
+
+
+#: What proposes bolder steps, by the names `accelerate=` takes.
+ACCELERATORS: dict[str | None, Callable[[Vectors], Accelerator | None]] = {
+    None: lambda vectors: None,
+    "anderson": Anderson,
+}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from coterie._history import Recorder
-from coterie.mixture._em import Repair
 from coterie.mixture._family import Expectation, Mixture
+from coterie.mixture._task import Repair
 
 
 def note_dead() -> Repair:

@@ -19,12 +19,10 @@ from coterie._checks import check_weights, whole
 from coterie._history import Event, Iteration, Recorder
 from coterie._restarts import best_of, recorders
 from coterie._stored import RECORDS, Array, Field, Flag, Many, Real, Sizes, Whole
-from coterie.centroid._space import NotFiniteError
 from coterie.data import Blocks
 from coterie.mixture._arrays import rounded
-from coterie.mixture._em import Accelerator, Bound, EMRun, Model, Repair, em, mean_log_lik
-from coterie.mixture._family import Family, Floats, Mixture
-from coterie.mixture._start import STARTS, begin
+from coterie.mixture._family import Floats, Mixture
+from coterie.mixture._task import EMRun, Model, Task
 from coterie.mixture._values import check_finite
 
 Labels = npt.NDArray[np.int64]
@@ -63,101 +61,23 @@ class MixtureModel(DensityMixin, Estimator):
         self._fitted()  # which refuses parameters changed after the fit
 
     @abstractmethod
-    def _model(self, blocks: Blocks) -> Model:
-        """Family and weights' rule for these rows."""
+    def _task(self, blocks: Blocks, missing: bool) -> Task:
+        """What is fitted to these rows, and how; `missing` tells whether they have holes."""
 
     @abstractmethod
-    def _blank(self, model: Model, blocks: Blocks) -> Mixture:
-        """A mixture that says nothing yet, of the right size."""
-
-    @abstractmethod
-    def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
+    def _publish_components(self, mixture: Mixture, model: Model, dtype: np.dtype[Any]) -> None:
         """Set the fitted attributes of the components, rounded to the type of X."""
 
     @abstractmethod
-    def _fitted(self) -> tuple[Family, Mixture]:
-        """Family and mixture as the fitted attributes describe them."""
+    def _fitted(self, missing: bool = False) -> tuple[Model, Mixture]:
+        """What the fitted attributes describe, for rows that may have holes."""
 
-    def _with_given(self, start: Mixture, model: Model) -> Mixture:
-        """The start with what the user gave in its place."""
-        return start
-
-    def _to_start_from(self, blocks: Blocks) -> Blocks:
-        """The rows a start is made from."""
-        return blocks
-
-    def _all_given(self) -> bool:
-        """Whether the user gave the whole start."""
-        return False
-
-    def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
-        """A start by the method that is `init_params`, where anything is left for it to say."""
-        if self._all_given():
-            return self._blank(model, blocks)
-        n_components = int(self.n_components)
-        try:
-            responsible = STARTS[self.init_params](blocks, n_components, rng)
-        except NotFiniteError:
-            raise ValueError(
-                f"{type(self).__name__}: X has values so large that squared distances overflow "
-                "float64; leave such rows out (even those of weight zero), or divide X by a "
-                "constant."
-            ) from None
-        return begin(blocks, model, self._blank(model, blocks), responsible)
-
-    def _note_start(self, start: Mixture, recorder: Recorder) -> None:
-        """Tell of a start that is odd."""
-
-    def _solve(
-        self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder, before: float
-    ) -> EMRun:
-        """One descent from one start; `before` is the bound it had there, if it is known."""
-        return em(
-            blocks,
-            model,
-            start,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            recorder=recorder,
-            total_weight=total_weight(blocks),
-            bound=self._bound(model, blocks),
-            repair=self._repair(blocks, model),
-            accelerate=self._accelerator(model, start),
-            exact=self._exact(),
-            before=before,
-            shown=self._shown,
-        )
-
-    def _bound(self, model: Model, blocks: Blocks) -> Bound:
-        """What a run is judged by."""
-        return mean_log_lik
-
-    def _repair(self, blocks: Blocks, model: Model) -> Repair | None:
-        """What mends a mixture that degenerates."""
-        return None
-
-    def _accelerator(self, model: Model, start: Mixture) -> Accelerator | None:
-        """What proposes bolder steps."""
-        return None
-
-    def _exact(self) -> bool:
-        """Whether the M-step minimises the free energy, so that it may never rise."""
-        return True
-
-    def _shares(self, mixture: Mixture) -> Floats:
-        """How often each component occurs."""
-        return mixture.weights
-
-    def _shown(self, mixture: Mixture) -> Any:
-        """What a callback is shown of a mixture."""
-        return mixture.weights
-
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
-        """Rows as the family wants them, checked and finite."""
+    def _rows_to_fit(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
+        """Rows as the family wants them, checked; and whether cells of them are missing."""
         rows = self._check_rows(X, reset=reset)
         allow_nan = self.__sklearn_tags__().input_tags.allow_nan
-        check_finite(type(self).__name__, rows, allow_nan=allow_nan, names=self._column_names)
-        return rows
+        who, names = type(self).__name__, self._column_names
+        return rows, check_finite(who, rows, allow_nan=allow_nan, names=names)
 
     @property
     def _column_names(self) -> Any:
@@ -183,34 +103,31 @@ class MixtureModel(DensityMixin, Estimator):
         resume = bool(self.warm_start) and hasattr(self, "converged_")
         if resume:
             check_as_fitted(self, len(self.weights_) == self.n_components, "n_components")
-        rows = self._rows_to_fit(X, reset=not resume)
+        rows, missing = self._rows_to_fit(X, reset=not resume)
         weights = check_weights(who, sample_weight, rows.shape[0])
         _check_total(who, weights)
         blocks = self._blocks(rows, weights)
         _check_enough_rows(who, self.n_components, blocks.n_rows)
-        model = self._model(blocks)
+        task = self._task(blocks, missing)
         rng = check_random_state(self.random_state)
         n_init = 1 if resume else self.n_init
 
-        complete = blocks if resume else self._to_start_from(blocks)
         best: tuple[EMRun, Recorder] | None = None
         keep = self.keep == "parameters"
         for recorder in recorders(n_init, self.max_iter, self._callback(), keep, "free energy"):
             if resume:
-                start = self._fitted()[1]
+                run = task.solve(task, self._fitted()[1], recorder, self.lower_bound_)
             else:
-                start = self._with_given(self._begin(complete, model, rng), model)
-                self._note_start(start, recorder)
-            before = self.lower_bound_ if resume else -np.inf
-            run = self._solve(blocks, model, start, recorder, before)
+                run = task.solve(task, task.begin(rng, recorder), recorder, -np.inf)
             best = best_of(best, run, recorder, lambda run, best: run.bound > best.bound)
         assert best is not None
-        return self._publish(*best, model, blocks)
+        return self._publish(*best, task)
 
-    def _publish(self, run: EMRun, recorder: Recorder, model: Model, blocks: Blocks) -> Self:
+    def _publish(self, run: EMRun, recorder: Recorder, task: Task) -> Self:
+        model, dtype = task.model, task.blocks.dtype
         n_components = model.family.n_components(run.mixture.components)
-        self.weights_ = rounded(self._shares(run.mixture)[:n_components], blocks.dtype)
-        self._publish_components(run.mixture, model.family, blocks.dtype)
+        self.weights_ = rounded(model.mixing.shares(run.mixture)[:n_components], dtype)
+        self._publish_components(run.mixture, model, dtype)
         self.converged_ = run.settled
         self.n_iter_ = run.n_iter
         self.lower_bound_ = run.bound
@@ -235,45 +152,38 @@ class MixtureModel(DensityMixin, Estimator):
         """Fit, then `predict` the same rows."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
-    def _known_rows(self, X: Any) -> Blocks:
+    def _known(self, X: Any) -> tuple[Blocks, Model, Mixture]:
+        """Rows to be judged by the fitted mixture, and that."""
         check_is_fitted(self)
-        return self._blocks(self._rows_to_fit(X, reset=False))
+        rows, missing = self._rows_to_fit(X, reset=False)
+        return self._blocks(rows), *self._fitted(missing)
 
     def predict(self, X: Any) -> Labels:
         """The likeliest component of every row; -1 where that is the background."""
-        blocks = self._known_rows(X)
-        family, mixture = self._fitted()
+        blocks, model, mixture = self._known(X)
         labels = np.empty(blocks.n_rows, dtype=np.int32)
         for block in blocks:
-            family.posterior(block, mixture, labels=labels[block.span])
+            model.family.posterior(block, mixture, labels=labels[block.span])
         return labels.astype(np.int64)  # as scikit-learn's mixtures have them
 
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Responsibility of every component for every row; with a background, rows sum to less
         than one by its share.
         """
-        blocks = self._known_rows(X)
-        family, mixture = self._fitted()
-        resp = np.empty((blocks.n_rows, family.n_components(mixture.components)))
+        blocks, model, mixture = self._known(X)
+        resp = np.empty((blocks.n_rows, model.family.n_components(mixture.components)))
         for block in blocks:
-            family.posterior(block, mixture, resp=resp[block.span])
+            model.family.posterior(block, mixture, resp=resp[block.span])
         return resp.astype(blocks.dtype, copy=False)
 
     def score_samples(self, X: Any) -> npt.NDArray[Any]:
         """Log-density of every row, in the type of X where that can hold it."""
-        blocks = self._known_rows(X)
-        return rounded(self._log_prob(blocks), blocks.dtype)
-
-    def _log_prob(self, blocks: Blocks) -> Floats:
-        family, mixture = self._fitted()
-        log_prob = np.empty(blocks.n_rows)
-        for block in blocks:
-            family.posterior(block, mixture, log_prob=log_prob[block.span])
-        return log_prob
+        known = self._known(X)
+        return rounded(_log_prob(*known), known[0].dtype)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-density of the rows."""
-        log_prob = self._log_prob(self._known_rows(X))
+        log_prob = _log_prob(*self._known(X))
         weights = check_weights(type(self).__name__, sample_weight, log_prob.shape[0])
         return float(np.average(log_prob, weights=weights))
 
@@ -291,12 +201,12 @@ class MixtureModel(DensityMixin, Estimator):
             Responsibilities; non-negative, each row sums to one.
         sample_weight : array of shape (n_rows,) or None
         """
-        blocks = self._known_rows(X)
+        blocks, model, mixture = self._known(X)
+        family = model.family
         weights = check_weights(type(self).__name__, sample_weight, blocks.n_rows)
         if resp is None:
-            log_prob = self._log_prob(blocks)
+            log_prob = _log_prob(blocks, model, mixture)
             return -float(log_prob.sum() if weights is None else log_prob @ weights)
-        family, mixture = self._fitted()
         resp = _checked_resp(type(self).__name__, resp, blocks.n_rows, len(mixture.log_weights))
         total = 0.0
         for block in replace_weights(blocks, weights):
@@ -308,19 +218,16 @@ class MixtureModel(DensityMixin, Estimator):
                 total += float(terms.sum() if tile.weights is None else terms @ tile.weights)
         return total
 
-    def _n_parameters(self) -> int:
-        family, mixture = self._fitted()
-        n_components = family.n_components(mixture.components)
-        return family.n_parameters(n_components) + len(mixture.log_weights) - 1
-
     def bic(self, X: Any) -> float:
         """Bayesian information criterion, lower is better: -2 log L + p log n (Schwarz 1978)."""
-        log_prob = self._log_prob(self._known_rows(X))
-        return float(-2 * log_prob.sum() + self._n_parameters() * np.log(log_prob.size))
+        blocks, model, mixture = self._known(X)
+        n_parameters, log_lik = model.n_parameters(mixture), _log_prob(blocks, model, mixture).sum()
+        return float(-2 * log_lik + n_parameters * np.log(blocks.n_rows))
 
     def aic(self, X: Any) -> float:
         """Akaike's information criterion, lower is better: -2 log L + 2 p (Akaike 1974)."""
-        return float(-2 * self._log_prob(self._known_rows(X)).sum() + 2 * self._n_parameters())
+        blocks, model, mixture = self._known(X)
+        return float(-2 * _log_prob(blocks, model, mixture).sum() + 2 * model.n_parameters(mixture))
 
     def icl(self, X: Any) -> float:
         """Integrated completed likelihood, lower is better (Biernacki, Celeux & Govaert 2000).
@@ -328,8 +235,8 @@ class MixtureModel(DensityMixin, Estimator):
         BIC minus twice the log-responsibility of each row's likeliest component: unlike BIC it
         also asks that the components do not overlap.
         """
-        blocks = self._known_rows(X)
-        family, mixture = self._fitted()
+        blocks, model, mixture = self._known(X)
+        family, n_parameters = model.family, model.n_parameters(mixture)
         log_lik = log_best = 0.0
         for block in blocks:
             for tile in family.tiles(block, mixture):
@@ -338,7 +245,7 @@ class MixtureModel(DensityMixin, Estimator):
                 norm = best + np.log(np.exp(joint - best[:, np.newaxis]).sum(axis=1))
                 log_lik += float(norm.sum())
                 log_best += float((best - norm).sum())
-        return float(-2 * log_lik + self._n_parameters() * np.log(blocks.n_rows) - 2 * log_best)
+        return float(-2 * log_lik + n_parameters * np.log(blocks.n_rows) - 2 * log_best)
 
     def sample(self, n_samples: int = 1) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
         """Random rows from the fitted mixture, and the component each came from (-1: noise)."""
@@ -350,14 +257,14 @@ class MixtureModel(DensityMixin, Estimator):
                 f"{a_number.words}."
             )
         rng = check_random_state(self.random_state)
-        family, mixture = self._fitted()
+        model, mixture = self._fitted()
         labels = np.arange(mixture.log_weights.size)
         if mixture.background is not None:
             labels[-1] = -1
-        weights = self._shares(mixture)
+        weights = model.mixing.shares(mixture)
         counts = rng.multinomial(n_samples, weights / weights.sum())
         rows = [
-            family.draw(mixture.components, label, int(count), rng)
+            model.family.draw(mixture.components, label, int(count), rng)
             for label, count in zip(labels.tolist(), counts, strict=True)
         ]
         return np.vstack(rows), np.repeat(labels, counts)
@@ -368,9 +275,12 @@ def replace_weights(blocks: Blocks, weights: Floats | None) -> Blocks:
     return Blocks(blocks.rows, weights, blocks.n_threads)
 
 
-def total_weight(blocks: Blocks) -> float:
-    """How many rows there are, each as often as it counts."""
-    return float(blocks.n_rows if blocks.weights is None else blocks.weights.sum())
+def _log_prob(blocks: Blocks, model: Model, mixture: Mixture) -> Floats:
+    """Log-density of every row."""
+    log_prob = np.empty(blocks.n_rows)
+    for block in blocks:
+        model.family.posterior(block, mixture, log_prob=log_prob[block.span])
+    return log_prob
 
 
 def check_as_fitted(model: Any, same: bool, name: str) -> None:

@@ -176,8 +176,13 @@ class Family(Likelihood):
     ) -> Floats:
         """E_q[log p(x | z=j)] over all rows, per component, from a summary made with `before`."""
 
+    @property
+    def descends(self) -> bool:
+        """Whether the M-step minimises the free energy, so that it may never rise."""
+        return True
+
     def exact(self, components: Any) -> bool:
-        """Whether the M-step that made these did minimise the free energy."""
+        """Whether the M-step that made these did."""
         return True
 
     def rounding(self, components: Any, counts: Floats, before: Any) -> float:

@@ -188,7 +188,10 @@ class GaussianFamily(Family):
         second = None
         if not self._knows_second(mixture):
             second = np.empty((k, d) if self.shape.diagonal else (k, d, d))
-        log_lik, neg_entropy = self._pass(block, mixture, None, None, None, counts, first, second)
+        run, inputs = self._inputs(block, mixture, moments=second is not None)
+        log_lik, neg_entropy = run(
+            *inputs, None, None, None, counts, first, second, block.n_threads
+        )
         if mixture.background is None:
             counts = counts[:k]
         return Expectation(log_lik, neg_entropy, counts, Moments(first, second))
@@ -202,22 +205,24 @@ class GaussianFamily(Family):
         resp: Floats | None = None,
         labels: npt.NDArray[np.int32] | None = None,
     ) -> None:
-        self._pass(block, mixture, log_prob, resp, labels, None, None, None)
+        run, inputs = self._inputs(block, mixture, moments=False)
+        run(*inputs, log_prob, resp, labels, None, None, None, block.n_threads)
 
-    def _pass(self, block: Block, mixture: Mixture, *outputs: Any) -> tuple[float, float]:
+    def _inputs(
+        self, block: Block, mixture: Mixture, *, moments: bool
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """The kernel, and what it is given; second `moments` may be asked of it."""
         components = mixture.components
         k, d = components.means.shape
         factors = self.shape.kernel_factors(components.factors, k, d)
-        if self._pooled and outputs[-1] is not None:
+        if self._pooled and moments:
             factors = np.repeat(factors, k, axis=0)  # the shared form gives no second moments
         background = -np.inf
         if mixture.background is not None:
             background = float(mixture.background + mixture.log_weights[k])
-        run: Any = kernels.gaussian_pass
-        return run(
+        return kernels.gaussian_pass, (
             block.rows, block.weights, np.ascontiguousarray(mixture.log_weights[:k]),
-            components.means, factors, self.log_norms(components), background, *outputs,
-            block.n_threads,
+            components.means, factors, self.log_norms(components), background,
         )  # fmt: skip
 
     def maximise(self, counts: Floats, summary: Moments, before: Gaussians) -> Gaussians:
@@ -256,10 +261,12 @@ class GaussianFamily(Family):
             return self.prior.shift(summary.first, mass, before.means)
         return summary.first / mass[:, np.newaxis]
 
+    @property
+    def descends(self) -> bool:
+        return not self.reg_covar
+
     def exact(self, components: Gaussians) -> bool:
-        if self.reg_covar is None:
-            return True
-        return self.reg_covar == 0 and not components.floored.any()
+        return self.reg_covar is None or not components.floored.any()
 
     def rounding(self, components: Gaussians, counts: Floats, before: Gaussians) -> float:
         """Scatter about the old means is rounded, then seen in units of the new covariances.

@@ -11,10 +11,10 @@ import numpy as np
 from coterie._history import Recorder
 from coterie.data import Blocks
 from coterie.mixture._coordinates import Coordinates
-from coterie.mixture._em import EMRun, Model
 from coterie.mixture._family import Expectation, Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily
 from coterie.mixture._mixing import Shares
+from coterie.mixture._task import EMRun, Model, Task
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,11 @@ class Objective:
     total_weight: float
     share: float = 1.0
 
+    @classmethod
+    def begun(cls, task: Task, start: Mixture) -> Objective:
+        """What a task descends from this start."""
+        return cls(task.blocks, task.model, task.coordinates(start), task.total_weight)
+
     def at(self, vector: Floats) -> Slope:
         """Objective and gradient at a vector, by one pass over the rows.
 
@@ -57,7 +62,7 @@ class Objective:
         it takes.
         """
         mixture = self.coordinates.unpack(vector)
-        expected = self.model.expect(self.blocks, mixture)
+        expected = self.blocks.total(self.model.family.expect, mixture)
         counts = expected.counts
         if isinstance(self.model.mixing, Shares):
             counts = counts + self.share * (self.model.mixing.concentration - 1)
@@ -80,7 +85,8 @@ class Objective:
     def gain_of_em(self, slope: Slope) -> float:
         """How much one step of EM from a point lowers the objective."""
         moved = self.model.maximise(slope.expected, slope.mixture)
-        gain = self.model.expect(self.blocks, moved).log_lik + self.model.log_prior(moved)
+        expected = self.blocks.total(self.model.family.expect, moved)
+        gain = expected.log_lik + self.model.log_prior(moved)
         return slope.objective + gain / self.total_weight
 
     def of(self, batch: Blocks) -> Objective:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from coterie._history import Recorder
-from coterie.mixture._em import EMRun
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._gradient import Objective, Slope
+from coterie.mixture._task import EMRun, Task
 
 #: Steps remembered for the shape of the objective.
 _MEMORY = 20
@@ -23,45 +22,39 @@ _NEARLY_FLAT = 1e-3
 _NO_LOWER = 2
 
 
-def lbfgs(
-    objective: Objective,
-    *,
-    max_iter: int,
-    tol: float,
-    recorder: Recorder,
-    shown: Callable[[Mixture], Any],
-) -> EMRun:
+def lbfgs(task: Task, start: Mixture, recorder: Recorder, before: float = -np.inf) -> EMRun:
     """Descend by SciPy's L-BFGS-B.
 
     Byrd, Lu, Nocedal & Zhu (1995). An iteration is one pass over the blocks, sometimes a few.
     Settles once the log-likelihood a row changes by less than `tol` in an iteration, or where the
     gradient vanishes.
     """
+    objective = Objective.begun(task, start)
     search = _Remembering(objective)
-    start = end = objective.start()
+    first = end = objective.start()
     bounds: list[float] = []
-    settled = start.vector.size == 0
+    settled = first.vector.size == 0
 
     def after_step(intermediate_result: Any) -> None:
         nonlocal settled
         slope = search.at(intermediate_result.x)
-        before = bounds[-1] if bounds else -start.objective
+        before = bounds[-1] if bounds else -first.objective
         bounds.append(-slope.objective)
-        stop = objective.record(recorder, slope, len(bounds), shown)
-        settled = abs(bounds[-1] - before) < tol
+        stop = objective.record(recorder, slope, len(bounds), task.shown)
+        settled = abs(bounds[-1] - before) < task.tol
         if settled or stop:
             raise StopIteration
 
-    if max_iter > 0 and not settled:
+    if task.max_iter > 0 and not settled:
         found = minimize(
             search,
-            start.vector,
+            first.vector,
             jac=True,
             method="L-BFGS-B",
             bounds=Bounds(*objective.coordinates.bounds),
             callback=after_step,
             options={
-                "maxiter": max_iter,
+                "maxiter": task.max_iter,
                 "maxfun": np.iinfo(np.int32).max,
                 "maxcor": _MEMORY,
                 "ftol": 0.0,

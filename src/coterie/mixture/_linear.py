@@ -68,7 +68,8 @@ class LinearFamily(Family):
         """One fused native pass: densities, responsibilities and sums tile by tile."""
         k = self.n_components(mixture.components)
         counts, first = np.empty(k), np.empty((k, self.n_cols))
-        log_lik, neg_entropy = self._pass(block, mixture, None, None, None, counts, first)
+        run, inputs = self._inputs(block, mixture)
+        log_lik, neg_entropy = run(*inputs, None, None, None, counts, first, block.n_threads)
         log_lik += self.mean_carrier * float(counts.sum())
         return Expectation(log_lik, neg_entropy, counts, Sums(first))
 
@@ -81,16 +82,18 @@ class LinearFamily(Family):
         resp: Floats | None = None,
         labels: npt.NDArray[np.int32] | None = None,
     ) -> None:
-        self._pass(block, mixture, log_prob, resp, labels, None, None)
+        run, inputs = self._inputs(block, mixture)
+        run(*inputs, log_prob, resp, labels, None, None, block.n_threads)
         carrier = None if log_prob is None else self.carrier(block.rows)
         if log_prob is not None and carrier is not None:
             log_prob += carrier
 
-    def _pass(self, block: Block, mixture: Mixture, *outputs: Any) -> tuple[float, float]:
+    def _inputs(self, block: Block, mixture: Mixture) -> tuple[Any, tuple[Any, ...]]:
+        """The kernel, and what it is given."""
         offsets, slopes = self.linear_form(mixture.components)
         run, rows = self._as_given(block)
         offsets, slopes = offsets + mixture.log_weights, np.ascontiguousarray(slopes)
-        return run(*rows, block.weights, offsets, slopes, *outputs, block.n_threads)
+        return run, (*rows, block.weights, offsets, slopes)
 
     def _as_given(self, block: Block) -> tuple[Any, tuple[Any, ...]]:
         """The kernel for rows of this kind, and the rows as it takes them."""

@@ -7,17 +7,19 @@ likelihood; what is missing is a hidden variable whose conditional moments compl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie.data import Block
+from coterie.data import Block, Blocks
+from coterie.mixture._complete import completed, look_over_observed
 from coterie.mixture._covariance import invert_lower
 from coterie.mixture._family import Expectation, Likelihood, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Moments
+from coterie.mixture._overview import Overview, look_over
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
@@ -26,38 +28,67 @@ Ints = npt.NDArray[np.intp]
 _TILE_ROWS = 1 << 16
 
 
-def has_missing(rows: Any) -> bool:
-    """Whether a value is NaN."""
-    return bool(np.isnan(np.min(rows)))
+@dataclass(frozen=True)
+class Pattern:
+    """Rows that miss the same columns: which, and what was `observed` of them (None: all)."""
+
+    row_ids: Ints
+    observed: npt.NDArray[np.bool_] | None
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Rows in memory, and the patterns they fall into: found once, one index a row."""
+
+    rows: Any
+    found: tuple[Pattern, ...]
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows of a block with the same missing columns (None: with none), as a block of their own."""
+    """Some rows of a block with the same missing columns, as a block of their own."""
 
-    row_ids: Ints
+    row_ids: Any
     block: Block
     observed: npt.NDArray[np.bool_] | None
 
 
-def groups(block: Block) -> Iterator[Group]:
-    """The complete rows of a block, then the others by pattern; no copy exceeds a tile."""
-    n_rows, n_cols = block.rows.shape
+def find_patterns(rows: Any) -> tuple[Pattern, ...]:
+    """The complete rows, then the others by which of their columns are missing."""
+    n_rows, n_cols = rows.shape
     packed = np.concatenate(
         [
-            np.packbits(np.isnan(block.rows[start : start + _TILE_ROWS]), axis=1)
+            np.packbits(np.isnan(rows[start : start + _TILE_ROWS]), axis=1)
             for start in range(0, n_rows, _TILE_ROWS)
         ]
     )
     incomplete = packed.any(axis=1)
-    yield from _tiles(block, np.flatnonzero(~incomplete), None)
-    ids = np.flatnonzero(incomplete)
+    complete, ids = Pattern(np.flatnonzero(~incomplete), None), np.flatnonzero(incomplete)
+    if not ids.size:
+        return (complete,)
     patterns, which = np.unique(packed[ids], axis=0, return_inverse=True)
     members = np.split(
         ids[np.argsort(which.ravel(), kind="stable")], np.cumsum(np.bincount(which.ravel()))[:-1]
     )
-    for pattern, row_ids in zip(patterns, members, strict=True):
-        yield from _tiles(block, row_ids, np.unpackbits(pattern, count=n_cols) == 0)
+    return complete, *(
+        Pattern(row_ids, np.unpackbits(pattern, count=n_cols) == 0)
+        for pattern, row_ids in zip(patterns, members, strict=True)
+    )
+
+
+def patterns_of(blocks: Blocks) -> Patterns | None:
+    """The patterns of the rows of a fit; None where they are on disk."""
+    return Patterns(blocks.rows, find_patterns(blocks.rows)) if blocks.in_memory else None
+
+
+def groups(block: Block, known: Patterns | None = None) -> Iterator[Group]:
+    """The rows of a block by pattern, which may be known; no copy exceeds a tile."""
+    found = known.found if known and known.rows is block.rows else find_patterns(block.rows)
+    if found[0].row_ids.size == block.n_rows:
+        yield Group(slice(None), block, None)
+        return
+    for pattern in found:
+        yield from _tiles(block, pattern.row_ids, pattern.observed)
 
 
 def _tiles(block: Block, row_ids: Ints, observed: npt.NDArray[np.bool_] | None) -> Iterator[Group]:
@@ -169,15 +200,18 @@ class DiagonalMarginal(Marginal):
 
 @dataclass(frozen=True)
 class ObservedGaussianFamily(GaussianFamily):
-    """Gaussians whose rows may miss values. Complete rows still go through the native pass."""
+    """Gaussians whose rows may miss values. Complete rows still go through the native pass.
+
+    The `patterns` of the rows of a fit may be known beforehand.
+    """
+
+    patterns: Patterns | None = None
 
     def _knows_second(self, mixture: Mixture) -> bool:
         return False
 
     def expect(self, block: Block, mixture: Mixture) -> Expectation:
-        if not has_missing(block.rows):
-            return super().expect(block, mixture)
-        parts = [self._expect_group(group, mixture) for group in groups(block)]
+        parts = [self._expect_group(group, mixture) for group in groups(block, self.patterns)]
         return sum(parts[1:], parts[0])
 
     def _expect_group(self, group: Group, mixture: Mixture) -> Expectation:
@@ -200,9 +234,6 @@ class ObservedGaussianFamily(GaussianFamily):
         resp: Floats | None = None,
         labels: npt.NDArray[np.int32] | None = None,
     ) -> None:
-        if not has_missing(block.rows):
-            super().posterior(block, mixture, log_prob=log_prob, resp=resp, labels=labels)
-            return
         asked = {"log_prob": log_prob, "resp": resp, "labels": labels}
         for group in groups(block):
             outputs: dict[str, Any] = {
@@ -217,8 +248,6 @@ class ObservedGaussianFamily(GaussianFamily):
                 asked[name][group.row_ids] = part  # type: ignore[index]
 
     def log_joint(self, mixture: Mixture, rows: Any) -> Floats:
-        if not has_missing(rows):
-            return super().log_joint(mixture, rows)
         joint = np.empty((rows.shape[0], mixture.log_weights.size))
         for group in groups(Block(rows, None, 0, 1)):
             if group.observed is None:
@@ -244,3 +273,25 @@ class ObservedGaussianFamily(GaussianFamily):
         if self.box is not None:
             mixture = replace(mixture, background=self.box.log_density(observed))
         return marginal, mixture
+
+
+@dataclass(frozen=True)
+class Cells:
+    """How rows are fitted whose cells are all there, or not: a family, and what it needs to know
+    of the rows beforehand: an overview, rows to start from.
+    """
+
+    family: type[GaussianFamily]
+    look_over: Callable[..., Overview]
+    to_start_from: Callable[[Blocks], Blocks]
+
+
+def _look_over(who: str, blocks: Blocks, *, diagonal: bool, names: Any) -> Overview:
+    return look_over(blocks, blocks.take([0])[0], diagonal=diagonal)
+
+
+#: By whether cells are missing.
+CELLS = {
+    False: Cells(GaussianFamily, _look_over, lambda blocks: blocks),
+    True: Cells(ObservedGaussianFamily, look_over_observed, completed),
+}

@@ -21,6 +21,14 @@ class Mixing(Protocol):
         """Log-density of the weights' prior, up to a constant."""
         ...
 
+    def shares(self, mixture: Mixture) -> Floats:
+        """How often each component occurs, the background last."""
+        ...
+
+    def n_parameters(self, mixture: Mixture) -> int:
+        """How many weights are free."""
+        ...
+
 
 def log_shares(counts: Floats) -> Floats:
     """Logarithm of each share; minus infinity where there is nothing."""
@@ -45,13 +53,19 @@ class Shares:
             return 0.0
         return (self.concentration - 1) * float(mixture.log_weights.sum())
 
+    def shares(self, mixture: Mixture) -> Floats:
+        return mixture.weights
+
+    def n_parameters(self, mixture: Mixture) -> int:
+        return mixture.log_weights.size - 1
+
 
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(Shares):
     """Weights that stay as they were given."""
 
     def update(self, counts: Floats, mixture: Mixture) -> Mixture:
         return mixture
 
-    def log_prior(self, mixture: Mixture) -> float:
-        return 0.0
+    def n_parameters(self, mixture: Mixture) -> int:
+        return 0

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from coterie.data import Blocks
+from coterie.mixture._family import Mixture
+from coterie.mixture._mixing import log_shares
 
 Floats = npt.NDArray[np.float64]
 
 #: Share of the rows the background begins with.
-START_SHARE = 0.1
+_START_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,12 @@ class Box:
     def draw(self, size: int, rng: np.random.RandomState) -> Floats:
         """Random rows in the box."""
         return np.asarray(self.lower + rng.uniform(size=(size, self.lower.size)) * self.widths)
+
+
+def with_background(mixture: Mixture, log_density: float) -> Mixture:
+    """The mixture with a background, which takes its first share from every component."""
+    weights = np.append((1 - _START_SHARE) * mixture.weights, _START_SHARE)
+    return replace(mixture, log_weights=log_shares(weights), background=log_density)
 
 
 def bounding_box(blocks: Blocks, least_variance: Floats) -> Box:

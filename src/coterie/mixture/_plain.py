@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,12 +10,13 @@ import numpy as np
 from coterie._checks import ANY, ARRAY, CALLABLE, FLAG, NONE, Rule, one_of, real, whole
 from coterie.data import Blocks
 from coterie.mixture._dead import note_dead
-from coterie.mixture._em import Model, Repair
+from coterie.mixture._em import em
 from coterie.mixture._estimator import MixtureModel
-from coterie.mixture._family import Mixture
-from coterie.mixture._given import with_given_weights
-from coterie.mixture._mixing import log_shares
-from coterie.mixture._start import STARTS
+from coterie.mixture._family import Family, Mixture
+from coterie.mixture._given import Given, given_weights
+from coterie.mixture._mixing import Shares, log_shares
+from coterie.mixture._start import STARTS, Beginning, Rows, as_given
+from coterie.mixture._task import Model, Task
 
 
 class PlainMixture(MixtureModel):
@@ -67,17 +68,26 @@ class PlainMixture(MixtureModel):
         self.callback = callback
         self.keep = keep
 
-    def _blank(self, model: Model, blocks: Blocks) -> Mixture:
-        even = np.ones(self.n_components)
-        return Mixture(log_shares(even), model.family.blank(self.n_components))
-
-    def _with_given(self, start: Mixture, model: Model) -> Mixture:
-        return with_given_weights(
-            type(self).__name__, start, self.weights_init, int(self.n_components)
+    def _plain_task(
+        self,
+        blocks: Blocks,
+        family: Family,
+        components: Any = None,
+        near: Callable[[Blocks], Blocks] = lambda blocks: blocks,
+        shown: Callable[[Mixture], Any] = lambda mixture: mixture.components,
+    ) -> Task:
+        """EM for a family. `components` are given ones, `near` makes coordinates of rows."""
+        who, k = type(self).__name__, int(self.n_components)
+        model = Model(family, Shares())
+        given = Given(given_weights(who, self.weights_init, k), components)
+        blank = Mixture(log_shares(np.ones(k)), family.blank(k))
+        start = as_given if given.whole else STARTS[self.init_params]
+        begin = Beginning(who, model, blank, start, lambda: Rows(blocks, near(blocks)), given)
+        return Task(
+            blocks, model, self.max_iter, self.tol, begin, solve=em, shown=shown, repair=note_dead
         )
 
-    def _repair(self, blocks: Blocks, model: Model) -> Repair:
-        return note_dead()
-
-    def _published_weights(self) -> Any:
-        return log_shares(self.weights_.astype(np.float64))
+    def _plainly(self, family: Family, components: Any) -> tuple[Model, Mixture]:
+        """Family and published components, with the published weights."""
+        weights = log_shares(self.weights_.astype(np.float64))
+        return Model(family, Shares()), Mixture(weights, components)

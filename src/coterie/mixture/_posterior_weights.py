@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy.special import betaln, digamma, gammaln
@@ -51,6 +51,16 @@ class PosteriorWeights(ABC):
 
     def log_prior(self, mixture: Mixture) -> float:
         return -self.divergence(mixture.mixing)
+
+    def shares(self, mixture: Mixture) -> Floats:
+        return self.mean(mixture.mixing)
+
+    def n_parameters(self, mixture: Mixture) -> NoReturn:
+        raise AttributeError(
+            "BayesianGaussianMixture: bic, aic and icl count the parameters of a "
+            "maximum-likelihood fit; compare lower_bound_ or free_energy(X), or fit a "
+            "GaussianMixture."
+        )
 
 
 class DirichletWeights(PosteriorWeights):

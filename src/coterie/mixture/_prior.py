@@ -54,14 +54,16 @@ class Prior:
 
 def make_prior(
     who: str, given: Any, overview: Overview, shape: Shape, n_components: int
-) -> tuple[Prior, float]:
-    """The prior that `prior=` describes, and the concentration of the weights' own.
+) -> tuple[Prior | None, float]:
+    """The prior that `prior=` describes (None: none), and the concentration of the weights' own.
 
     What is not given is Fraley & Raftery's (2007) choice: the rows' mean with a hundredth of a
     row's say, d + 2 degrees of freedom, and the rows' covariance over k^(2/d), about what each of
     k components has that share the rows' volume. Theirs averages the columns' variances for
     diagonal covariances; here each column keeps its own, so that units do not matter.
     """
+    if given is None:
+        return None, 1.0
     d = overview.mean.size
     asked: Mapping[str, Any] = {} if given == "auto" else given
     scale = overview.covariance / n_components ** (2 / d)

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from coterie._history import Recorder
 from coterie.data import Blocks
-from coterie.mixture._em import Model
 from coterie.mixture._family import Expectation, Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
 from coterie.mixture._mixing import Fixed, log_shares
+from coterie.mixture._task import Model
 
 #: A component with no more than this share of all mass is dead.
 _DEAD_SHARE = 1e-12

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from coterie._history import Recorder
-from coterie.mixture._em import EMRun
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._gradient import Objective
+from coterie.mixture._task import EMRun, Task
 
 #: Rows of a mini-batch: this share of all of them, within limits.
 _BATCH_SHARE = 0.05
@@ -45,15 +42,7 @@ class Adam:
         return np.asarray(-mean / (np.sqrt(square) + 1e-8))
 
 
-def sgd(
-    objective: Objective,
-    *,
-    max_iter: int,
-    tol: float,
-    recorder: Recorder,
-    shown: Callable[[Mixture], Any],
-    rng: np.random.RandomState,
-) -> EMRun:
+def sgd(task: Task, start: Mixture, recorder: Recorder, before: float = -np.inf) -> EMRun:
     """Descend by Adam on mini-batches.
 
     An iteration is an epoch: every row once, in mini-batches, then once more to judge the average
@@ -62,6 +51,7 @@ def sgd(
     far; after some such falls it has settled, unless a step of EM from there would gain `tol`:
     then the learning rate is what it was at the beginning.
     """
+    objective, tol, rng = Objective.begun(task, start), task.tol, task.rng()
     best = objective.start()
     vector, adam = best.vector, Adam(best.vector.size)
     n_falls, n_idle, goal = 0, 0, best.objective - tol
@@ -69,11 +59,11 @@ def sgd(
     bounds: list[float] = []
     size = int(np.clip(_BATCH_SHARE * objective.blocks.n_rows, _FEWEST, _MOST))
     patience = int(np.clip(_PATIENCE * size / objective.blocks.n_rows, _SHORTEST, _LONGEST))
-    for n_iter in range(1, max_iter + 1):
+    for n_iter in range(1, task.max_iter + 1):
         vector, mean = _epoch(objective, vector, size, _RATE * _SLOWER**n_falls, adam, rng)
         slope = objective.at(mean)
         bounds.append(-slope.objective)
-        stop = objective.record(recorder, slope, n_iter, shown)
+        stop = objective.record(recorder, slope, n_iter, task.shown)
         if slope.objective < best.objective:
             best = slope
         n_idle += 1

@@ -44,6 +44,10 @@ class VariationalFamily(GaussianFamily):
     blur: float = 0.0
 
     @property
+    def descends(self) -> bool:
+        return self.blur == 0
+
+    @property
     def _prior(self) -> Prior:
         assert self.prior is not None, "there is no posterior without a prior"
         return self.prior

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NoReturn, Self
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +15,15 @@ from coterie._stored import Array, Field, Many, Real, Sizes
 from coterie.data import Blocks
 from coterie.mixture._arrays import given_array, rounded
 from coterie.mixture._covariance import SHAPES
-from coterie.mixture._em import Bound, EMRun, Model
-from coterie.mixture._estimator import MixtureModel, check_as_fitted, total_weight
+from coterie.mixture._em import em
+from coterie.mixture._estimator import MixtureModel, check_as_fitted
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._overview import Overview, check_squares, look_over
 from coterie.mixture._posterior_weights import POSTERIOR_WEIGHTS, PosteriorWeights
 from coterie.mixture._prior import Prior
-from coterie.mixture._start import STARTS
+from coterie.mixture._start import STARTS, Beginning, Rows
 from coterie.mixture._stored_gaussians import GAUSSIANS, check_gaussians
+from coterie.mixture._task import Bound, Model, Task
 from coterie.mixture._variational import Posteriors, VariationalFamily
 
 
@@ -212,13 +214,36 @@ covariance_prior_
         self.callback = callback
         self.keep = keep
 
-    def _model(self, blocks: Blocks) -> Model:
-        shape = SHAPES[self.covariance_type]
+    def _task(self, blocks: Blocks, missing: bool) -> Task:
+        who, shape = type(self).__name__, SHAPES[self.covariance_type]
         overview = look_over(blocks, blocks.take([0])[0], diagonal=shape.diagonal)
-        check_squares(type(self).__name__, overview)
+        check_squares(who, overview)
+        model = self._model(overview)
+        nobody = np.zeros(int(self.n_components))
+        blank = Mixture(nobody, model.family.blank(nobody.size))
+        return Task(
+            blocks,
+            model,
+            self.max_iter,
+            self.tol,
+            begin=Beginning(
+                who,
+                model,
+                model.mixing.update(nobody, blank),
+                STARTS[self.init_params],
+                lambda: Rows(blocks, blocks),
+                note=partial(_note_widened, overview if self.covariance_prior is None else None),
+            ),
+            solve=em,
+            shown=lambda mixture: mixture.components.means,
+            bound=_bound(model, nobody.size),
+        )
+
+    def _model(self, overview: Overview) -> Model:
+        """The family under its prior, and the rule for the weights."""
         family = VariationalFamily(
-            shape,
-            blocks.n_cols,
+            SHAPES[self.covariance_type],
+            overview.mean.size,
             overview,
             reg_covar=0.0,
             prior=self._prior(overview),
@@ -265,58 +290,18 @@ covariance_prior_
             )
         return np.broadcast_to(scale, (d,)).copy() if diagonal else scale
 
-    def _blank(self, model: Model, blocks: Blocks) -> Mixture:
-        nobody = np.zeros(int(self.n_components))
-        return model.mixing.update(nobody, Mixture(nobody, model.family.blank(nobody.size)))
-
-    def _bound(self, model: Model, blocks: Blocks) -> Bound:
-        family, rule = model.family, model.mixing
-        assert isinstance(family, VariationalFamily)
-        assert isinstance(rule, PosteriorWeights)
-        assert family.prior is not None
-        k, d = int(self.n_components), blocks.n_cols
-        by_component = family.log_prior_norm() + d / 2 * np.log(family.prior.mean_precision)
-        by_component += d * (d - 1) / 4 * np.log(np.pi)
-        by_row = -d / 2 * np.log(2 * np.pi)
-        # scikit-learn leaves these out of its bound.
-        constant = rule.log_prior_norm(k) + k * by_component + total_weight(blocks) * by_row
-
-        def bound(after_expect: float, after_maximise: float, total: float) -> float:
-            return float(-after_maximise - constant)
-
-        return bound
-
-    def _exact(self) -> bool:
-        return self.reg_covar == 0
-
-    def _shares(self, mixture: Mixture) -> Floats:
-        return self._rule(1.0).mean(mixture.mixing)
-
-    def _shown(self, mixture: Mixture) -> Any:
-        return mixture.components.means
-
-    def _publish(self, run: EMRun, recorder: Recorder, model: Model, blocks: Blocks) -> Self:
-        rule, family, dtype = model.mixing, model.family, blocks.dtype
+    def _publish_components(self, mixture: Mixture, model: Model, dtype: np.dtype[Any]) -> None:
+        rule, family = model.mixing, model.family
         assert isinstance(rule, PosteriorWeights)
         assert isinstance(family, VariationalFamily)
-        prior, overview = family.prior, family.overview
+        prior = family.prior
         assert prior is not None
-        assert overview is not None
-        if self.covariance_prior is None and _singular(overview.covariance):
-            recorder.event(
-                "floored",
-                "the rows' covariance is singular; as a prior it was widened a little",
-                where="covariance_prior",
-            )
         self.weight_concentration_prior_ = rule.prior
         self.mean_precision_prior_ = prior.mean_precision
         self.mean_prior_ = prior.mean.astype(dtype)
         self.degrees_of_freedom_prior_ = prior.mass
         spherical = self.covariance_type == "spherical"
         self.covariance_prior_ = float(prior.scale[0]) if spherical else rounded(prior.scale, dtype)
-        return super()._publish(run, recorder, model, blocks)
-
-    def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
         components: Posteriors = mixture.components
         self.means_ = components.means.astype(dtype)
         self.covariances_ = rounded(components.covariances, dtype)
@@ -342,7 +327,7 @@ covariance_prior_
             raise ValueError("a concentration, precision or number of degrees of freedom is zero")
         super()._check_together_loaded(sizes)
 
-    def _fitted(self) -> tuple[VariationalFamily, Mixture]:
+    def _fitted(self, missing: bool = False) -> tuple[Model, Mixture]:
         k, d = self.means_.shape
         same = self.covariances_.shape == SHAPES[self.covariance_type].dims(k, d)
         check_as_fitted(self, same, "covariance_type")
@@ -366,7 +351,8 @@ covariance_prior_
         )
         family = VariationalFamily(SHAPES[self.covariance_type], d, prior=prior)
         rule = self._rule(self.weight_concentration_prior_)
-        return family, rule.given(Mixture(np.zeros(k), components), self.weight_concentration_)
+        blank = Mixture(np.zeros(k), components)
+        return Model(family, rule), rule.given(blank, self.weight_concentration_)
 
     def free_energy(self, X: Any, resp: Any = None, sample_weight: Any = None) -> float:
         """Minus the bound on the log-evidence of these rows, for any responsibilities.
@@ -382,13 +368,35 @@ covariance_prior_
         sample_weight : array of shape (n_rows,) or None
         """
         rows = super().free_energy(X, resp, sample_weight)
-        family, mixture = self._fitted()
-        return rows - Model(family, self._rule(self.weight_concentration_prior_)).log_prior(mixture)
+        model, mixture = self._fitted()
+        return rows - model.log_prior(mixture)
 
-    def _n_parameters(self) -> NoReturn:
-        raise AttributeError(
-            f"{type(self).__name__}: bic, aic and icl count the parameters of a maximum-likelihood "
-            "fit; compare lower_bound_ or free_energy(X), or fit a GaussianMixture."
+
+def _bound(model: Model, k: int) -> Bound:
+    """The bound on the log-evidence, less what scikit-learn leaves out of its own."""
+    family, rule = model.family, model.mixing
+    assert isinstance(family, VariationalFamily)
+    assert isinstance(rule, PosteriorWeights)
+    assert family.prior is not None
+    d = family.n_cols
+    by_component = family.log_prior_norm() + d / 2 * np.log(family.prior.mean_precision)
+    by_component += d * (d - 1) / 4 * np.log(np.pi)
+    by_row = -d / 2 * np.log(2 * np.pi)
+    once = rule.log_prior_norm(k) + k * by_component
+
+    def bound(after_expect: float, after_maximise: float, total_weight: float) -> float:
+        return float(-after_maximise - (once + total_weight * by_row))
+
+    return bound
+
+
+def _note_widened(overview: Overview | None, start: Mixture, recorder: Recorder) -> None:
+    """Tell of an automatic prior that these rows are too flat for."""
+    if overview is not None and _singular(overview.covariance):
+        recorder.event(
+            "floored",
+            "the rows' covariance is singular; as a prior it was widened a little",
+            where="covariance_prior",
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +13,10 @@ from coterie._stored import Array, Field
 from coterie.data import Blocks
 from coterie.mixture._bernoulli import BernoulliFamily
 from coterie.mixture._bits import check_binary, packed
-from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_within
-from coterie.mixture._mixing import Shares
 from coterie.mixture._plain import PlainMixture
+from coterie.mixture._task import Model, Task
 from coterie.mixture._values import above
 
 
@@ -114,41 +112,27 @@ class BernoulliMixture(PlainMixture):
         tags.input_tags.sparse = True
         return tags
 
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
-        rows = super()._rows_to_fit(X, reset=reset)
+    def _rows_to_fit(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
+        rows, missing = super()._rows_to_fit(X, reset=reset)
         if self.threshold is not None:
-            return above(type(self).__name__, rows, self.threshold)
+            return above(type(self).__name__, rows, self.threshold), missing
         if not reset:  # those of a fit are checked as they are packed
             who, n_threads = type(self).__name__, self._blocks(rows).n_threads
             check_binary(who, rows, n_threads, self._column_names)
-        return rows
+        return rows, missing
 
-    def _model(self, blocks: Blocks) -> Model:
-        bits = packed(type(self).__name__, blocks, self._column_names)
+    def _task(self, blocks: Blocks, missing: bool) -> Task:
+        who, given = type(self).__name__, self.probabilities_init
+        bits = packed(who, blocks, self._column_names)
         family = BernoulliFamily(blocks.n_cols, alpha=self.alpha, packed=bits)
-        return Model(family, Shares())
+        if given is not None:
+            shape = int(self.n_components), blocks.n_cols
+            given = family.within(given_within(who, "probabilities_init", given, shape, 0.0, 1.0))
+        return self._plain_task(blocks, family, given)
 
-    def _all_given(self) -> bool:
-        return self.weights_init is not None and self.probabilities_init is not None
-
-    def _with_given(self, start: Mixture, model: Model) -> Mixture:
-        start = super()._with_given(start, model)
-        family = model.family
-        assert isinstance(family, BernoulliFamily)
-        if self.probabilities_init is None:
-            return start
-        given = given_within(
-            type(self).__name__, "probabilities_init", self.probabilities_init,
-            start.components.shape, 0.0, 1.0,
-        )  # fmt: skip
-        return replace(start, components=family.within(given))
-
-    def _shown(self, mixture: Mixture) -> Any:
-        return mixture.components
-
-    def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
+    def _publish_components(self, mixture: Mixture, model: Model, dtype: np.dtype[Any]) -> None:
         self.probabilities_ = mixture.components
 
-    def _fitted(self) -> tuple[BernoulliFamily, Mixture]:
+    def _fitted(self, missing: bool = False) -> tuple[Model, Mixture]:
         family = BernoulliFamily(self.probabilities_.shape[1])
-        return family, Mixture(self._published_weights(), self.probabilities_)
+        return self._plainly(family, self.probabilities_)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,12 +13,11 @@ from coterie._stored import Array, Field, Many, Sizes, Text
 from coterie.data import Blocks
 from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._categories import check_chances, decode, encode, learn_categories
-from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_within
-from coterie.mixture._mixing import Shares
 from coterie.mixture._plain import PlainMixture
 from coterie.mixture._table import columns_of, is_frame, one_hot
+from coterie.mixture._task import Model, Task
 from coterie.mixture._values import column_words
 
 
@@ -127,7 +125,7 @@ class CategoricalMixture(PlainMixture):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
+    def _rows_to_fit(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
         """One-hot rows, CSR; learns the categories when `reset`."""
         who = type(self).__name__
         X = nan_for_masked(X, table=True)
@@ -143,7 +141,8 @@ class CategoricalMixture(PlainMixture):
             encode(who, column_words(names, c), column, self.categories_[c], remedy)
             for c, column in enumerate(columns)
         ]
-        return one_hot(codes, [len(own) for own in self.categories_])
+        # A missing cell has no place in its row, which so has no holes.
+        return one_hot(codes, [len(own) for own in self.categories_]), False
 
     def _learned(self, columns: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
         """Categories as given, or those of the columns."""
@@ -163,20 +162,14 @@ class CategoricalMixture(PlainMixture):
     def _sizes(self) -> tuple[int, ...]:
         return tuple(len(own) for own in self.categories_)
 
-    def _model(self, blocks: Blocks) -> Model:
-        return Model(
-            CategoricalFamily(blocks.n_cols, alpha=self.alpha, sizes=self._sizes), Shares()
-        )
+    def _task(self, blocks: Blocks, missing: bool) -> Task:
+        family = CategoricalFamily(blocks.n_cols, alpha=self.alpha, sizes=self._sizes)
+        return self._plain_task(blocks, family, self._given(family))
 
-    def _all_given(self) -> bool:
-        return self.weights_init is not None and self.probabilities_init is not None
-
-    def _with_given(self, start: Mixture, model: Model) -> Mixture:
-        start = super()._with_given(start, model)
-        family = model.family
-        assert isinstance(family, CategoricalFamily)
+    def _given(self, family: CategoricalFamily) -> Any:
+        """The probabilities to start with, or None."""
         if self.probabilities_init is None:
-            return start
+            return None
         who, k = type(self).__name__, int(self.n_components)
         if len(self.probabilities_init) != len(self._sizes):
             raise ValueError(
@@ -194,17 +187,14 @@ class CategoricalMixture(PlainMixture):
                     f"{own.sum(axis=1)[np.argmax(np.abs(own.sum(axis=1) - 1))]:.5f}; give "
                     "probabilities that sum to one for every component."
                 )
-        return replace(start, components=family.within(np.hstack(given)))
+        return family.within(np.hstack(given))
 
-    def _shown(self, mixture: Mixture) -> Any:
-        return mixture.components
-
-    def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
+    def _publish_components(self, mixture: Mixture, model: Model, dtype: np.dtype[Any]) -> None:
         self.probabilities_ = np.split(mixture.components, np.cumsum(self._sizes)[:-1], axis=1)
 
-    def _fitted(self) -> tuple[CategoricalFamily, Mixture]:
+    def _fitted(self, missing: bool = False) -> tuple[Model, Mixture]:
         family = CategoricalFamily(sum(self._sizes), sizes=self._sizes)
-        return family, Mixture(self._published_weights(), np.hstack(self.probabilities_))
+        return self._plainly(family, np.hstack(self.probabilities_))
 
     def _check_together_loaded(self, sizes: Sizes) -> None:
         check_chances(self.categories_, self.probabilities_)

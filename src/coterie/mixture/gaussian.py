@@ -23,30 +23,31 @@ from coterie._checks import (
     real,
     whole,
 )
-from coterie._history import Recorder
 from coterie._stored import Array, Field, Real, Sizes
 from coterie.data import Blocks
-from coterie.mixture._anderson import Anderson
-from coterie.mixture._arrays import given_array, rounded
-from coterie.mixture._complete import completed, look_over_observed
+from coterie.mixture._anderson import ACCELERATORS
+from coterie.mixture._arrays import rounded
 from coterie.mixture._coordinates import WEIGHTS, Coordinates
 from coterie.mixture._covariance import SHAPES, diagonal_of
-from coterie.mixture._em import Accelerator, EMRun, Model, Repair
-from coterie.mixture._estimator import MixtureModel, check_as_fitted, total_weight
+from coterie.mixture._em import em
+from coterie.mixture._estimator import MixtureModel, check_as_fitted
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
-from coterie.mixture._given import with_given_weights
-from coterie.mixture._gradient import Objective
+from coterie.mixture._given import GivenGaussians, given_covariances, given_means, given_weights
 from coterie.mixture._lbfgs import lbfgs
-from coterie.mixture._missing import ObservedGaussianFamily, has_missing
+from coterie.mixture._missing import CELLS, ObservedGaussianFamily, patterns_of
 from coterie.mixture._mixing import Fixed, Shares, log_shares
-from coterie.mixture._noise import START_SHARE, Box, bounding_box
-from coterie.mixture._overview import check_squares, look_over
+from coterie.mixture._noise import Box, bounding_box, with_background
+from coterie.mixture._overview import check_squares
 from coterie.mixture._prior import PRIOR_KEYS, make_prior
 from coterie.mixture._repair import Reseeding
 from coterie.mixture._sgd import sgd
-from coterie.mixture._start import STARTS, at_rows
+from coterie.mixture._start import GAUSSIAN_STARTS, Beginning, Rows, as_given, note_alike
 from coterie.mixture._stored_gaussians import GAUSSIANS, check_gaussians
+from coterie.mixture._task import Model, Solver, Task
+
+#: Ways down by the names `solver=` takes.
+SOLVERS: dict[str, Solver] = {"em": em, "lbfgs": lbfgs, "sgd": sgd}
 
 
 class GaussianMixture(MixtureModel):
@@ -156,12 +157,12 @@ class GaussianMixture(MixtureModel):
         "reg_covar": one_of("auto") | real(0),
         "max_iter": whole(0),
         "n_init": whole(1),
-        "init_params": one_of(*STARTS, "rows"),
+        "init_params": one_of(*GAUSSIAN_STARTS),
         "weights_init": NONE | ARRAY,
         "means_init": NONE | ARRAY,
         "precisions_init": NONE | ARRAY,
         "fixed": names("weights", "means", "covariances"),
-        "solver": one_of("em", "lbfgs", "sgd"),
+        "solver": one_of(*SOLVERS),
         "weights": one_of(*WEIGHTS),
         "accelerate": NONE | one_of("anderson"),
         "prior": NONE | one_of("auto") | mapping(*PRIOR_KEYS),
@@ -238,69 +239,67 @@ class GaussianMixture(MixtureModel):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _model(self, blocks: Blocks) -> Model:
+    def _task(self, blocks: Blocks, missing: bool) -> Task:
+        return self._task_of(self._model(blocks, missing), blocks, missing)
+
+    def _model(self, blocks: Blocks, missing: bool) -> Model:
+        """The family for these rows, and the rule for the weights."""
         who, k = type(self).__name__, int(self.n_components)
-        if self.accelerate and self.solver != "em":
-            raise ValueError(
-                f"{who}: accelerate={self.accelerate!r} was given with solver={self.solver!r}; it "
-                "speeds up EM only: leave one of them out."
-            )
-        shape = SHAPES[self.covariance_type]
-        missing = any(has_missing(block.rows) for block in blocks)
-        if missing:
-            overview = look_over_observed(
-                who, blocks, diagonal=shape.diagonal, names=self._column_names
-            )
-        else:
-            overview = look_over(blocks, blocks.take([0])[0], diagonal=shape.diagonal)
+        shape, cells = SHAPES[self.covariance_type], CELLS[missing]
+        overview = cells.look_over(who, blocks, diagonal=shape.diagonal, names=self._column_names)
         check_squares(who, overview)
-        prior, concentration = None, 1.0
-        if self.prior is not None:
-            prior, concentration = make_prior(who, self.prior, overview, shape, k)
+        prior, concentration = make_prior(who, self.prior, overview, shape, k)
         reg_covar = None if self.reg_covar == "auto" else float(self.reg_covar)
         box = None
         if self.noise:
             box = bounding_box(blocks, diagonal_of(overview.floor) + (reg_covar or 0.0))
         fixed = frozenset(self.fixed)
-        kind = ObservedGaussianFamily if missing else GaussianFamily
-        family = kind(
+        family = cells.family(
             shape, blocks.n_cols, overview, reg_covar, fixed - {"weights"}, prior=prior, box=box
         )
+        if isinstance(family, ObservedGaussianFamily):
+            family = replace(family, patterns=patterns_of(blocks))
         return Model(family, Fixed() if "weights" in fixed else Shares(concentration))
 
-    def _blank(self, model: Model, blocks: Blocks) -> Mixture:
-        family = model.family
+    def _task_of(self, model: Model, blocks: Blocks, missing: bool) -> Task:
+        """Start, solver and all else, each by the name it was given."""
+        who, k, family = type(self).__name__, int(self.n_components), model.family
         assert isinstance(family, GaussianFamily)
-        even = Mixture(log_shares(np.ones(int(self.n_components))), family.blank(self.n_components))
-        return _with_noise(even, family.box)
-
-    def _to_start_from(self, blocks: Blocks) -> Blocks:
-        missing = any(has_missing(block.rows) for block in blocks)
-        return completed(blocks) if missing else blocks
-
-    def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
-        family = model.family
-        assert isinstance(family, GaussianFamily)
-        if self.init_params == "rows" and not self._all_given():
-            return at_rows(blocks, family, self._blank(model, blocks), rng)
-        start = super()._begin(blocks, model, rng)
-        if isinstance(model.mixing, Fixed):
-            return start
-        k = family.n_components(start.components)
-        return _with_noise(replace(start, log_weights=start.log_weights[:k]), family.box)
-
-    def _note_start(self, start: Mixture, recorder: Recorder) -> None:
-        means = start.components.means
-        n_distinct = len(np.unique(means, axis=0))
-        if n_distinct < len(means):
-            recorder.event(
-                "start",
-                f"only {n_distinct} of {len(means)} components begin at different points: there "
-                "may be fewer distinct rows than components",
+        if self.accelerate and self.solver != "em":
+            raise ValueError(
+                f"{who}: accelerate={self.accelerate!r} was given with solver={self.solver!r}; it "
+                "speeds up EM only: leave one of them out."
             )
+        given = GivenGaussians(
+            family,
+            given_weights(who, self.weights_init, k),
+            given_means(who, self.means_init, (k, family.n_cols)),
+            given_covariances(who, family, self.precisions_init, k),
+        )
+        blank = Mixture(log_shares(np.ones(k)), family.blank(k))
+        if family.box is not None:
+            blank = with_background(blank, family.box.log_density())
 
-    def _repair(self, blocks: Blocks, model: Model) -> Repair:
-        return Reseeding(blocks, model, self._own_rng())
+        def rows() -> Rows:
+            filled = CELLS[missing].to_start_from(blocks)
+            return Rows(filled, filled)
+
+        start = as_given if given.whole else GAUSSIAN_STARTS[self.init_params]
+        return Task(
+            blocks,
+            model,
+            self.max_iter,
+            self.tol,
+            begin=Beginning(who, model, blank, start, rows, given, note_alike),
+            solve=SOLVERS[self.solver],
+            shown=lambda mixture: mixture.components.means,
+            repair=lambda: Reseeding(blocks, model, self._own_rng()),
+            coordinates=lambda like: Coordinates(
+                family, like, WEIGHTS[self.weights], frozenset(self.fixed)
+            ),
+            accelerate=ACCELERATORS[self.accelerate],
+            rng=self._own_rng,
+        )
 
     def _own_rng(self) -> np.random.RandomState:
         """A generator aside from the one starts are drawn from, which they do not notice."""
@@ -308,65 +307,9 @@ class GaussianMixture(MixtureModel):
         rng.set_state(check_random_state(self.random_state).get_state())
         return np.random.RandomState(rng.randint(2**31))
 
-    def _solve(
-        self, blocks: Blocks, model: Model, start: Mixture, recorder: Recorder, before: float
-    ) -> EMRun:
-        if self.solver == "em":
-            return super()._solve(blocks, model, start, recorder, before)
-        objective = Objective(blocks, model, self._coordinates(model, start), total_weight(blocks))
-        settings: dict[str, Any] = {
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-            "recorder": recorder,
-            "shown": self._shown,
-        }
-        if self.solver == "lbfgs":
-            return lbfgs(objective, **settings)
-        return sgd(objective, rng=self._own_rng(), **settings)
-
-    def _accelerator(self, model: Model, start: Mixture) -> Accelerator | None:
-        return Anderson(self._coordinates(model, start)) if self.accelerate else None
-
-    def _coordinates(self, model: Model, like: Mixture) -> Coordinates:
-        family = model.family
+    def _publish_components(self, mixture: Mixture, model: Model, dtype: np.dtype[Any]) -> None:
+        components, family = mixture.components, model.family
         assert isinstance(family, GaussianFamily)
-        return Coordinates(family, like, WEIGHTS[self.weights], frozenset(self.fixed))
-
-    def _all_given(self) -> bool:
-        given = (self.weights_init, self.means_init, self.precisions_init)
-        return all(own is not None for own in given)
-
-    def _with_given(self, start: Mixture, model: Model) -> Mixture:
-        family = model.family
-        assert isinstance(family, GaussianFamily)
-        who, k, d = type(self).__name__, int(self.n_components), family.n_cols
-        components: Gaussians = start.components
-        if self.weights_init is not None:
-            start = _with_noise(with_given_weights(who, start, self.weights_init, k), family.box)
-        if self.means_init is not None:
-            means = given_array(who, "means_init", self.means_init, (k, d), "component")
-            components = replace(components, means=means)
-        if self.precisions_init is not None:
-            shape = family.shape.dims(k, d)
-            entry = "pair of columns" if self.covariance_type == "tied" else "component"
-            precisions = given_array(who, "precisions_init", self.precisions_init, shape, entry)
-            covariances = family.shape.inverted(precisions)
-            if covariances is None:
-                raise ValueError(
-                    f"{who}: precisions_init must hold symmetric positive definite matrices "
-                    "(diag, spherical: positive numbers); check its values."
-                )
-            components = family.with_covariances(components.means, covariances)
-        return replace(start, components=components)
-
-    def _exact(self) -> bool:
-        return self.reg_covar == "auto" or self.reg_covar == 0
-
-    def _shown(self, mixture: Mixture) -> Any:
-        return mixture.components.means
-
-    def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
-        components: Gaussians = mixture.components
         self.means_ = components.means.astype(dtype)
         self.covariances_ = rounded(components.covariances, dtype)
         self.precisions_cholesky_ = rounded(components.factors, dtype)
@@ -377,7 +320,7 @@ class GaussianMixture(MixtureModel):
         elif hasattr(self, "noise_weight_"):  # of an earlier fit
             del self.noise_weight_, self.noise_box_
 
-    def _fitted(self) -> tuple[GaussianFamily, Mixture]:
+    def _fitted(self, missing: bool = False) -> tuple[Model, Mixture]:
         shape = SHAPES[self.covariance_type]
         dims = shape.dims(*self.means_.shape)
         check_as_fitted(self, self.covariances_.shape == dims, "covariance_type")
@@ -394,9 +337,11 @@ class GaussianMixture(MixtureModel):
             box = Box(self.noise_box_[0], self.noise_box_[1])
             weights = np.append(weights, self.noise_weight_)
             background = box.log_density()
-        fixed = frozenset(self.fixed) - {"weights"}
-        family = ObservedGaussianFamily(shape, self.means_.shape[1], fixed=fixed, box=box)
-        return family, Mixture(log_shares(weights), components, background)
+        fixed = frozenset(self.fixed)
+        n_cols = self.means_.shape[1]
+        family = CELLS[missing].family(shape, n_cols, fixed=fixed - {"weights"}, box=box)
+        model = Model(family, Fixed() if "weights" in fixed else Shares())
+        return model, Mixture(log_shares(weights), components, background)
 
     def _check_together_loaded(self, sizes: Sizes) -> None:
         check_gaussians(self, SHAPES[self.covariance_type])
@@ -405,17 +350,3 @@ class GaussianMixture(MixtureModel):
         if hasattr(self, "noise_box_") and not (self.noise_box_[1] > 0).all():
             raise ValueError("noise_box_ has a side of no length")
         super()._check_together_loaded(sizes)
-
-    def _n_parameters(self) -> int:
-        n_free = super()._n_parameters()
-        if "weights" in self.fixed:
-            n_free -= self._fitted()[1].log_weights.size - 1
-        return n_free
-
-
-def _with_noise(mixture: Mixture, box: Box | None) -> Mixture:
-    """The mixture with a background, which takes its share from every component."""
-    if box is None:
-        return mixture
-    weights = np.append((1 - START_SHARE) * mixture.weights, START_SHARE)
-    return replace(mixture, log_weights=log_shares(weights), background=box.log_density())

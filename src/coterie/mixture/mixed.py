@@ -13,16 +13,14 @@ from coterie._stored import Array, Field, Many, Sizes, Text, Word
 from coterie.data import Blocks
 from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._categories import check_chances
-from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._layout import Layout, learn_layout
 from coterie.mixture._linear import LinearFamily
-from coterie.mixture._mixing import Shares
 from coterie.mixture._normal import LEAST_VARIANCE, NormalFamily, Normals
 from coterie.mixture._plain import PlainMixture
 from coterie.mixture._product import ProductFamily
-from coterie.mixture._start import STARTS, begin
 from coterie.mixture._table import columns_of, is_frame, resolve_kinds
+from coterie.mixture._task import Model, Task
 
 _MAPPING = Rule(lambda value: isinstance(value, Mapping), "a dict of columns")
 
@@ -154,7 +152,7 @@ class MixedMixture(PlainMixture):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
+    def _rows_to_fit(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
         """Encoded rows, CSR; learns the layout of the columns when `reset`."""
         who = type(self).__name__
         X = nan_for_masked(X, table=True)
@@ -165,7 +163,8 @@ class MixedMixture(PlainMixture):
         if reset:
             kinds = resolve_kinds(who, self.kinds, names, columns)
             self._keep_layout(learn_layout(who, kinds, columns, names))
-        return self._layout.rows(who, columns, names)
+        # A missing cell has no place in its row, which so has no holes.
+        return self._layout.rows(who, columns, names), False
 
     def _keep_layout(self, layout: Layout) -> None:
         self.kinds_ = list(layout.kinds)
@@ -191,18 +190,19 @@ class MixedMixture(PlainMixture):
     def _least_variance(self) -> float:
         return max(float(self.min_variance), LEAST_VARIANCE)
 
-    def _model(self, blocks: Blocks) -> Model:
-        return Model(self._family(), Shares())
+    def _task(self, blocks: Blocks, missing: bool) -> Task:
+        layout = self._layout
 
-    def _begin(self, blocks: Blocks, model: Model, rng: np.random.RandomState) -> Mixture:
-        coordinates = Blocks(
-            self._layout.coordinates(blocks.rows), blocks.weights, blocks.n_threads
+        def near(blocks: Blocks) -> Blocks:
+            return Blocks(layout.coordinates(blocks.rows), blocks.weights, blocks.n_threads)
+
+        return self._plain_task(
+            blocks, self._family(), near=near, shown=lambda mixture: mixture.weights
         )
-        responsible = STARTS[self.init_params](coordinates, int(self.n_components), rng)
-        return begin(blocks, model, self._blank(model, blocks), responsible)
 
-    def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
-        k = len(mixture.log_weights)
+    def _publish_components(self, mixture: Mixture, model: Model, dtype: np.dtype[Any]) -> None:
+        k, family = len(mixture.log_weights), model.family
+        assert isinstance(family, ProductFamily)
         self.means_ = self.variances_ = np.zeros((k, 0))
         self.probabilities_ = []
         for part, own in zip(family.parts, mixture.components, strict=True):
@@ -210,16 +210,17 @@ class MixedMixture(PlainMixture):
                 self.means_ = own.means * self.scales_ + self.locations_
                 self.variances_ = own.variances * np.square(self.scales_)
             else:
-                self.probabilities_ = np.split(own, np.cumsum(part.sizes)[:-1], axis=1)
+                stops = np.cumsum(self._layout.sizes)[:-1]
+                self.probabilities_ = np.split(own, stops, axis=1)
 
-    def _fitted(self) -> tuple[ProductFamily, Mixture]:
+    def _fitted(self, missing: bool = False) -> tuple[Model, Mixture]:
         components: list[Any] = []
         if self.means_.size:
             means = (self.means_ - self.locations_) / self.scales_
             components.append(Normals(means, self.variances_ / np.square(self.scales_)))
         if self.probabilities_:
             components.append(np.hstack(self.probabilities_))
-        return self._family(), Mixture(self._published_weights(), tuple(components))
+        return self._plainly(self._family(), tuple(components))
 
     def _check_together_loaded(self, sizes: Sizes) -> None:
         layout = self._layout

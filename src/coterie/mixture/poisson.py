@@ -12,13 +12,12 @@ import numpy.typing as npt
 from coterie._checks import ARRAY, FLAG, NONE, Rule
 from coterie._stored import Array, Field
 from coterie.data import Blocks
-from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_within
 from coterie.mixture._linear import mean_carrier
-from coterie.mixture._mixing import Shares
 from coterie.mixture._plain import PlainMixture
 from coterie.mixture._poisson import PoissonFamily, usual_rates
+from coterie.mixture._task import Model, Task
 from coterie.mixture._values import check_counts
 
 
@@ -117,35 +116,24 @@ class PoissonMixture(PlainMixture):
         tags.input_tags.positive_only = True
         return tags
 
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> Any:
-        rows = super()._rows_to_fit(X, reset=reset)
+    def _rows_to_fit(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
+        rows, missing = super()._rows_to_fit(X, reset=reset)
         who, names = type(self).__name__, self._column_names
         check_counts(who, rows, fractions=bool(self.fractions), names=names)
-        return rows
+        return rows, missing
 
-    def _model(self, blocks: Blocks) -> Model:
+    def _task(self, blocks: Blocks, missing: bool) -> Task:
         family = PoissonFamily(blocks.n_cols, alpha=self.alpha, usual=usual_rates(blocks))
-        return Model(replace(family, mean_carrier=mean_carrier(family, blocks)), Shares())
+        family = replace(family, mean_carrier=mean_carrier(family, blocks))
+        given = self.rates_init
+        if given is not None:
+            shape = int(self.n_components), blocks.n_cols
+            given = given_within(type(self).__name__, "rates_init", given, shape, 0.0)
+            given = family.within(given)
+        return self._plain_task(blocks, family, given)
 
-    def _all_given(self) -> bool:
-        return self.weights_init is not None and self.rates_init is not None
-
-    def _with_given(self, start: Mixture, model: Model) -> Mixture:
-        start = super()._with_given(start, model)
-        family = model.family
-        assert isinstance(family, PoissonFamily)
-        if self.rates_init is None:
-            return start
-        shape = start.components.shape
-        given = given_within(type(self).__name__, "rates_init", self.rates_init, shape, 0.0)
-        return replace(start, components=family.within(given))
-
-    def _shown(self, mixture: Mixture) -> Any:
-        return mixture.components
-
-    def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
+    def _publish_components(self, mixture: Mixture, model: Model, dtype: np.dtype[Any]) -> None:
         self.rates_ = mixture.components
 
-    def _fitted(self) -> tuple[PoissonFamily, Mixture]:
-        family = PoissonFamily(self.rates_.shape[1])
-        return family, Mixture(self._published_weights(), self.rates_)
+    def _fitted(self, missing: bool = False) -> tuple[Model, Mixture]:
+        return self._plainly(PoissonFamily(self.rates_.shape[1]), self.rates_)

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from coterie._checks import Rule, one_of, real
 from coterie._stored import Array, Field
 from coterie.data import Blocks
-from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
 from coterie.mixture._gaussian import GaussianFamily
 from coterie.mixture._student import StudentFamily
+from coterie.mixture._task import Model, Task
 from coterie.mixture.gaussian import GaussianMixture
 
 
@@ -139,17 +139,20 @@ class StudentTMixture(GaussianMixture):
         estimated = isinstance(self.degrees_of_freedom, str)
         return None if estimated else float(self.degrees_of_freedom)
 
-    def _model(self, blocks: Blocks) -> Model:
-        model = super()._model(blocks)
+    def _task(self, blocks: Blocks, missing: bool) -> Task:
+        return self._task_of(self._with_tails(self._model(blocks, missing)), blocks, missing)
+
+    def _with_tails(self, model: Model) -> Model:
         assert isinstance(model.family, GaussianFamily)
         return replace(model, family=StudentFamily.like(model.family, self._given_dof))
 
-    def _publish_components(self, mixture: Mixture, family: Any, dtype: np.dtype[Any]) -> None:
-        super()._publish_components(mixture, family, dtype)
+    def _publish_components(self, mixture: Mixture, model: Model, dtype: np.dtype[Any]) -> None:
+        super()._publish_components(mixture, model, dtype)
         self.degrees_of_freedom_ = mixture.components.dof
 
-    def _fitted(self) -> tuple[StudentFamily, Mixture]:
-        gaussian, mixture = super()._fitted()
-        family = StudentFamily.like(gaussian, self._given_dof)
-        components = family.with_dof(mixture.components, self.degrees_of_freedom_)
-        return family, replace(mixture, components=components)
+    def _fitted(self, missing: bool = False) -> tuple[Model, Mixture]:
+        gaussian, mixture = super()._fitted(missing)
+        model = self._with_tails(gaussian)
+        assert isinstance(model.family, StudentFamily)
+        components = model.family.with_dof(mixture.components, self.degrees_of_freedom_)
+        return model, replace(mixture, components=components)
