@@ -8,17 +8,11 @@
 
 #include "coterie/constant.hpp"
 #include "coterie/finder.hpp"
+#include "coterie/matrix.hpp"
 #include "coterie/per_thread.hpp"
 #include "coterie/sums.hpp"
 
 namespace coterie {
-
-// Rows with the weights they count with (null: one each).
-template <class In>
-struct Weighted {
-    Matrix<const In> rows;
-    const double* weights;
-};
 
 // What passes need to know of the kind of rows: `Finder` finds nearest centres among `Packed` ones,
 // `Reader` gives a row's values side by side, `Moved` those that sums change by. Sparse rows have
