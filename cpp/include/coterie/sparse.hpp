@@ -15,6 +15,7 @@
 #include "coterie/columns.hpp"
 #include "coterie/direct.hpp"
 #include "coterie/frame.hpp"
+#include "coterie/lloyd.hpp"
 #include "coterie/matrix.hpp"
 #include "coterie/per_thread.hpp"
 #include "coterie/pool.hpp"
