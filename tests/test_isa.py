@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import coterie
 import coterie._kernels
 from coterie._kernels import available_isas, kernels
 
@@ -158,6 +160,21 @@ def test_an_unknown_build_is_a_clear_error() -> None:
     last = done.stderr.strip().splitlines()[-1]
     assert re.match(r"ImportError: COTERIE_ISA=nonsense was asked for.*unset it", last)
     assert all(isa in last for isa in available_isas())
+
+
+def test_builds_that_are_not_installed_are_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after `make demo`, which builds for one instruction set."""
+    here = available_isas()[0]
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: find_spec(name) if name.endswith(here) else None
+    )
+    monkeypatch.delenv("COTERIE_ISA", raising=False)
+    assert coterie.show_config()["isas"] == [here]
+    assert coterie._kernels._choose() == here
+    monkeypatch.setenv("COTERIE_ISA", "missing")
+    with pytest.raises(ImportError, match=f"this machine can run {here} of the installed kernels"):
+        coterie._kernels._choose()
 
 
 def test_without_a_wish_the_fastest_build_is_taken() -> None:
