@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,19 @@ import scipy.sparse as sp
 from coterie._checks import check_memory, checked, nan_for_masked, refuse_lazy, refuse_stand_in
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
+from coterie.data.columns import (
+    MISSING,
+    SECOND,
+    Column,
+    codes,
+    column_names,
+    column_words,
+    columns_of,
+    finite_numbers,
+    place_of,
+    sorts_of,
+    values_met,
+)
 
 __all__ = [
     "METRICS",
@@ -649,10 +662,10 @@ def _gower(
     """
     if categories is None:
         categories = _learn_categories(who, X, categorical)
-    coder = _Coder.of(who, categories)
+    prepare = partial(_gower_rows, who, categories)
     n_cols = len(categories)
     if ranges is None:
-        table = coder.encode(X)
+        table = prepare(X)
         missing = np.isnan(table)
         ranges = np.where(missing, -np.inf, table).max(axis=0)
         with np.errstate(over="ignore"):
@@ -664,7 +677,8 @@ def _gower(
             )
     ranges = np.array(np.broadcast_to(np.asarray(ranges, dtype=np.float64), n_cols))
     # A column without range is compared for equality, which all its cells pass.
-    ranges[coder.categorical | ~(ranges > 0)] = 0.0
+    is_category = np.array([values is not None for values in categories])
+    ranges[is_category | ~(ranges > 0)] = 0.0
     weights = np.ones(n_cols) if weights is None else np.asarray(weights, dtype=np.float64)
     if weights.shape != (n_cols,) or not (weights >= 0).all() or not weights.any():
         raise ValueError(
@@ -673,132 +687,68 @@ def _gower(
         )
     weights = np.ascontiguousarray(weights)
     learned = {"categories": categories, "ranges": ranges, "weights": weights}
-    return Metric("gower", ("gower", 2.0, ranges, weights, 1.0), coder.encode, learned=learned)
+    return Metric("gower", ("gower", 2.0, ranges, weights, 1.0), prepare, learned=learned)
 
 
 def _learn_categories(who: str, X: Any, categorical: Any) -> Categories:
     """The values that each categorical column takes, in the order they appear in."""
-    refuse_lazy(who, X)
-    columns = _columns(X)
-    mask = np.array([not _is_numeric(column) for column in columns])
-    if categorical is not None:
-        mask[_find_columns(who, X, categorical, len(columns))] = True
+    columns = _gower_columns(who, X)
+    chosen = set(_find_columns(who, X, categorical, len(columns)))
     return [
-        list(dict.fromkeys(v for v in column if not _is_missing(v))) if is_category else None
-        for column, is_category in zip(columns, mask, strict=True)
+        values_met(column) if place in chosen or not _is_numeric(column) else None
+        for place, column in enumerate(columns)
     ]
 
 
-def _find_columns(who: str, X: Any, categorical: Any, n_cols: int) -> npt.NDArray[np.intp]:
+def _find_columns(who: str, X: Any, categorical: Any, n_cols: int) -> list[int]:
     """The places of columns that were given as a mask, by place or by name."""
+    if categorical is None:
+        return []
     given = np.ravel(np.asarray(categorical, dtype=object)).tolist()
     if len(given) == n_cols and all(isinstance(entry, (bool, np.bool_)) for entry in given):
-        return np.flatnonzero(np.array(given, dtype=bool))
-    names = {name: place for place, name in enumerate(getattr(X, "columns", ()))}
+        return np.flatnonzero(given).tolist()
+    names = list(X.columns) if hasattr(X, "columns") else None
     places = []
     for entry in given:
-        is_place = isinstance(entry, (int, np.integer)) and not isinstance(entry, bool)
-        if entry in names:
-            places.append(names[entry])
-        elif is_place and -n_cols <= entry < n_cols:
-            places.append(int(entry))
-        else:
+        place = None if isinstance(entry, bool) else place_of(entry, names, n_cols, -n_cols)
+        if place is None:
             raise ValueError(
                 f"{who}: categorical={categorical!r} of metric='gower' names the column {entry!r} "
                 f"and X has {n_cols} columns; pass their places from 0, their names in a data "
                 "frame, or True and False for each."
             )
-    return np.array(places, dtype=np.intp)
+        places.append(place)
+    return places
 
 
-@dataclass(frozen=True)
-class _Coder:
-    """Tables of numbers and categories as numbers, with NaN for missing cells."""
-
-    who: str
-    categorical: npt.NDArray[np.bool_]
-    codes: dict[int, dict[Any, int]]  # of each categorical column: its values, numbered
-
-    @staticmethod
-    def of(who: str, categories: Categories) -> _Coder:
-        """A coder by the values of each categorical column."""
-        mask = np.array([values is not None for values in categories])
-        codes = {
-            j: {value: code for code, value in enumerate(values)}
-            for j, values in enumerate(categories)
-            if values is not None
-        }
-        return _Coder(who, mask, codes)
-
-    def encode(self, X: Any) -> npt.NDArray[Any]:
-        """A float64 table; a category that was never seen differs from all others."""
-        refuse_lazy(self.who, X)
-        columns = _columns(X)
-        if len(columns) != len(self.categorical):
-            raise ValueError(
-                f"{self.who}: metric='gower' was made for {len(self.categorical)} columns and X "
-                f"has {len(columns)}."
-            )
-        out = np.empty((len(columns[0]), len(columns)))
-        for j, column in enumerate(columns):
-            if j not in self.codes:
-                out[:, j] = _as_numbers(column)
-                if np.isinf(out[:, j]).any():
-                    raise ValueError(
-                        f"{self.who}: metric='gower' compares finite numbers, and column {j} of X "
-                        f"holds infinity (row {int(np.argmax(np.isinf(out[:, j])))}); leave such "
-                        "rows out, or set the cell to NaN if it is missing."
-                    )
-            else:
-                known = self.codes[j]
-                out[:, j] = [np.nan if _is_missing(v) else known.get(v, -1) for v in column]
-        return out
+def _gower_columns(who: str, X: Any) -> list[Column]:
+    refuse_lazy(who, X)
+    columns = columns_of(nan_for_masked(X, table=True))
+    if not columns or not len(columns[0]):
+        raise ValueError(f"gower: X has shape {np.shape(X)}; pass a table of rows and columns.")
+    return columns
 
 
-def _columns(X: Any) -> list[npt.NDArray[Any]]:
-    """The columns of a data frame or of an array."""
-    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
-        return [np.asarray(X[name]) for name in X.columns]
-    array = np.asarray(nan_for_masked(X, table=True))
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"gower: X has shape {array.shape}; pass a table of rows and columns.")
-    return list(array.T)
-
-
-def _is_missing(value: Any) -> bool:
-    # The comparison of pandas' NA with itself is NA again, which is neither true nor false.
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
-
-
-def _is_numeric(column: npt.NDArray[Any]) -> bool:
+def _is_numeric(column: Column) -> bool:
     """Numbers or times, missing or not; booleans and everything else are categories."""
-    if column.dtype == object:
-        known = [value for value in column if not _is_missing(value)]
-        return all(map(_is_number, known)) or all(isinstance(value, date) for value in known)
-    return column.dtype.kind in "iufmM"
+    sorts = sorts_of(column)
+    return sorts <= {"number"} or sorts <= {"time"}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
-def _as_numbers(column: npt.NDArray[Any]) -> Floats:
-    """Numbers as float64, times as seconds, with NaN for missing cells."""
-    if column.dtype.kind == "M":
-        return np.asarray((column - _EPOCH) / _SECOND)
-    if column.dtype.kind == "m":
-        return np.asarray(column / _SECOND)
-    if column.dtype != object:
-        return column.astype(np.float64)
-    return np.array([np.nan if _is_missing(value) else _as_number(value) for value in column])
-
-
-_EPOCH, _SECOND = np.datetime64(0, "s"), np.timedelta64(1, "s")
-
-
-def _as_number(value: Any) -> float:
-    if not isinstance(value, date):
-        return float(value)
-    if getattr(value, "tzinfo", None) is not None:
-        return float(value.timestamp())  # type: ignore[attr-defined]
-    return float((np.datetime64(value) - _EPOCH) / _SECOND)
+def _gower_rows(who: str, categories: Categories, X: Any) -> Floats:
+    """Numbers, times in seconds and codes, NaN if missing; a category never seen is unlike all."""
+    columns = _gower_columns(who, X)
+    if len(columns) != len(categories):
+        raise ValueError(
+            f"{who}: metric='gower' was made for {len(categories)} columns and X has "
+            f"{len(columns)}."
+        )
+    names, remedy = column_names(X), "leave such rows out, or call it categorical when fitting"
+    out = np.empty((len(columns[0]), len(columns)))
+    for j, (column, values) in enumerate(zip(columns, categories, strict=True)):
+        if values is None:
+            out[:, j] = finite_numbers(who, column_words(names, j), column, SECOND, remedy)
+        else:
+            coded = codes(column, list(values))
+            out[:, j] = np.where(coded == MISSING, np.nan, np.maximum(coded, -1))
+    return out

@@ -11,11 +11,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from coterie._complaints import first_odd
-from coterie.mixture._categories import Column, encode, learn_categories
+from coterie.data.columns import DAY, Column, column_words, finite_numbers, one_hot
+from coterie.mixture._categories import encode, learn_categories
 from coterie.mixture._family import Floats
 from coterie.mixture._normal import LEAST_VARIANCE, normal_rows
-from coterie.mixture._table import as_numbers, one_hot
-from coterie.mixture._values import column_words
 
 #: Standard deviations whose square, divided by the least variance, many columns can still add up.
 _FARTHEST = 1e140
@@ -122,7 +121,11 @@ def learn_layout(
 def _numbers(
     who: str, columns: Sequence[Column], numeric: Sequence[int], names: Sequence[str] | None
 ) -> Floats:
-    return np.column_stack([as_numbers(who, column_words(names, c), columns[c]) for c in numeric])
+    """The numeric columns; dates in days."""
+    remedy = "call it categorical in kinds="
+    return np.column_stack(
+        [finite_numbers(who, column_words(names, c), columns[c], DAY, remedy) for c in numeric]
+    )
 
 
 def _standards(who: str, values: Floats, words: Sequence[str]) -> tuple[Floats, Floats]:

@@ -9,11 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coterie._complaints import first_odd
-
-
-def column_words(names: Sequence[str] | None, column: int) -> str:
-    """What to call a column: its name where there is one."""
-    return f"column {column}" if names is None else f"column {str(names[column])!r}"
+from coterie.data.columns import column_words
 
 
 def has_missing(rows: Any) -> bool:
