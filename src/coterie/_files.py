@@ -204,7 +204,8 @@ def _public_estimator(name: str) -> type[BaseEstimator] | None:
     """The estimator class that the package exports under this name, if any."""
     import coterie
 
-    cls = getattr(coterie, name) if name in coterie.__all__ else None
+    home = coterie if name in coterie.__all__ else coterie.mixture
+    cls = getattr(home, name) if name in home.__all__ else None
     return cls if isinstance(cls, type) and issubclass(cls, BaseEstimator) else None
 
 
@@ -216,6 +217,8 @@ def _is_fitted_name(name: str) -> bool:
 def _storable(name: str, value: Any) -> Any:
     """The parameter itself, or what stands for it in a file."""
     if isinstance(value, np.random.RandomState | np.random.Generator):
+        return None
+    if getattr(value, "_is_code", False):  # a family of the user's own
         return None
     if callable(value):
         return None if name == "callback" else STAND_IN

@@ -53,12 +53,15 @@ class MixtureModel(DensityMixin, Estimator):
     }
 
     def _check_together_loaded(self, sizes: Sizes) -> None:
+        self._check_shares_loaded()
+        self._fitted()  # which refuses parameters changed after the fit
+
+    def _check_shares_loaded(self) -> None:
         total = float(self.weights_.sum(dtype=np.float64)) + float(
             getattr(self, "noise_weight_", 0.0)
         )
         if not abs(total - 1) <= _NEAR_ONE:
             raise ValueError(f"the weights sum to {total:g}")
-        self._fitted()  # which refuses parameters changed after the fit
 
     @abstractmethod
     def _task(self, blocks: Blocks, missing: bool) -> Task:

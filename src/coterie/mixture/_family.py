@@ -72,17 +72,24 @@ class Likelihood(ABC):
     #: Numbers (rows times components or columns) a tile of the plain passes holds.
     tile_numbers = 1 << 18
 
-    @abstractmethod
     def n_components(self, components: Any) -> int:
         """How many components these are."""
+        return len(next(iter(components.values())))
 
     @abstractmethod
     def log_prob(self, components: Any, rows: Any) -> Floats:
-        """Log-density of every row under every component, shape (n_rows, n_components)."""
+        """Log-density of every row under every component, shape (n_rows, n_components).
+
+        Minus infinity where a component cannot make the row.
+        """
 
     @abstractmethod
     def summarise(self, components: Any, rows: Any, mass: Floats) -> Any:
-        """Sufficient statistics of rows with a mass (weight times responsibility) a component."""
+        """Sufficient statistics of rows with a mass (weight times responsibility) a component.
+
+        `mass` is (n_rows, n_components), `components` those that made the responsibilities (at the
+        start there are none: `blank`, and None in a family of your own).
+        """
 
     def latent_neg_entropy(self, summary: Any) -> float:
         """E_q[log q] of hidden variables besides the component (none: zero)."""
@@ -159,22 +166,39 @@ class Likelihood(ABC):
 class Family(Likelihood):
     """A base distribution: everything EM needs to know of it.
 
-    Components are a frozen record of the family's choice, a summary a frozen record with `+`.
+    One of your own, to be fitted by `FamilyMixture`, says three things: `log_prob`, `summarise` and
+    `maximise`. It may say more: `log_prior`, `n_parameters`, `draw`, `start`, and
+    `expected_log_prob` if the free energy after the M-step should be known too. Components are
+    then a dict of arrays, parameters by name with an entry a component along the first axis, and
+    a summary is an array or a dict of arrays, which are added over the rows. Rows come a tile at a
+    time, as float64 of shape (n_rows, n_features). `docs/families.md` has an example.
+
+    The package's own families choose frozen records for both, and fuse `expect` and `posterior`.
     """
 
-    @abstractmethod
+    #: A model file holds no code: in its place stands nothing.
+    _is_code = True
+
     def blank(self, n_components: int) -> Any:
         """Components that say nothing: what `summarise` refers to before there are any."""
+        raise NotImplementedError
+
+    def start(self, rows: Any, n_components: int, rng: np.random.RandomState) -> Any:
+        """Components to begin with, for ``init_params="family"``."""
+        raise NotImplementedError
 
     @abstractmethod
     def maximise(self, counts: Floats, summary: Any, before: Any) -> Any:
         """The M-step: the best components for a summary made with `before`."""
 
-    @abstractmethod
     def expected_log_prob(
         self, components: Any, counts: Floats, summary: Any, before: Any
-    ) -> Floats:
-        """E_q[log p(x | z=j)] over all rows, per component, from a summary made with `before`."""
+    ) -> Floats | None:
+        """E_q[log p(x | z=j)] over all rows, per component, from a summary made with `before`.
+
+        None where a summary does not tell.
+        """
+        return None
 
     @property
     def descends(self) -> bool:
@@ -193,10 +217,14 @@ class Family(Likelihood):
         """Log-density of the prior, up to a constant (maximum likelihood: zero)."""
         return 0.0
 
-    @abstractmethod
     def n_parameters(self, n_components: int) -> int:
         """Free parameters of so many components."""
+        raise NotImplementedError
 
-    @abstractmethod
+    def count_parameters(self, components: Any) -> int:
+        """Free parameters of these components."""
+        return self.n_parameters(self.n_components(components))
+
     def draw(self, components: Any, component: int, size: int, rng: np.random.RandomState) -> Any:
         """Random rows of one component (-1: the background)."""
+        raise NotImplementedError

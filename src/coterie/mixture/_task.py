@@ -10,7 +10,7 @@ import numpy as np
 
 from coterie._history import Recorder
 from coterie.data import Blocks
-from coterie.mixture._family import Expectation, Family, Floats, Mixture
+from coterie.mixture._family import Expectation, Family, Mixture
 from coterie.mixture._mixing import Mixing
 
 
@@ -29,29 +29,36 @@ class Model:
 
     def n_parameters(self, mixture: Mixture) -> int:
         """Free parameters of the components and of the weights."""
-        n_components = self.family.n_components(mixture.components)
-        return self.family.n_parameters(n_components) + self.mixing.n_parameters(mixture)
+        own = self.family.count_parameters(mixture.components)
+        return own + self.mixing.n_parameters(mixture)
 
     def log_prior(self, mixture: Mixture) -> float:
         """Log-density of the priors, up to a constant."""
         return self.family.log_prior(mixture.components) + self.mixing.log_prior(mixture)
 
-    def gains(self, mixture: Mixture, expected: Expectation, before: Mixture) -> Floats:
+    def gains(self, mixture: Mixture, expected: Expectation, before: Mixture) -> Any:
         """E_q[log p(x, z=j)] of each component, the background last; q is as `before` made it."""
         n_components = self.family.n_components(mixture.components)
         counts = expected.counts
         fits = self.family.expected_log_prob(
             mixture.components, counts[:n_components], expected.summary, before.components
         )
+        if fits is None:
+            return None
         if mixture.background is not None:
             fits = np.append(fits, counts[-1] * mixture.background)
         # A component without mass has log-weight minus infinity, and counts nothing.
         return fits + counts * np.where(counts > 0, mixture.log_weights, 0.0)
 
-    def free_energy(self, mixture: Mixture, expected: Expectation, before: Mixture) -> float:
-        """F of `mixture` under the responsibilities of `before`, less the log-prior."""
-        gain = float(self.gains(mixture, expected, before).sum())
-        return -gain + expected.neg_entropy - self.log_prior(mixture)
+    def free_energy(self, mixture: Mixture, expected: Expectation, before: Mixture) -> float | None:
+        """F of `mixture` under the responsibilities of `before`, less the log-prior.
+
+        None where the family cannot tell it from a summary.
+        """
+        gains = self.gains(mixture, expected, before)
+        if gains is None:
+            return None
+        return -float(gains.sum()) + expected.neg_entropy - self.log_prior(mixture)
 
 
 #: What a run is judged by, from the objective after both half-steps and the total weight.
