@@ -1,4 +1,7 @@
-"""What stands at every door: rows that cannot be taken are refused in a sentence that helps."""
+"""What stands at every door: rows that cannot be taken are refused in a sentence that helps.
+
+Covers coterie._complaints.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The contract of every estimator that coterie exports: scikit-learn's own checks, and ours."""
+"""The contract of every estimator that coterie exports: scikit-learn's own checks, and ours.
+
+Covers coterie._base.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Threads of the kernels: same bits, fork, several callers, Ctrl-C, and no threads to be had."""
+"""Threads of the kernels: same bits, fork, several callers, Ctrl-C, and no threads to be had.
+
+Covers coterie._threads.
+"""
 
 from __future__ import annotations
 

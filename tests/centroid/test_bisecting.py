@@ -1,4 +1,7 @@
-"""Bisecting k-means: the tree, both strategies, and scikit-learn's partition."""
+"""Bisecting k-means: the tree, both strategies, and scikit-learn's partition.
+
+Covers coterie.centroid._bisect.
+"""
 
 import numpy as np
 import pytest

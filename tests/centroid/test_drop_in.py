@@ -1,4 +1,7 @@
-"""Where scikit-learn's centroid methods differ in the details, ours follow."""
+"""Where scikit-learn's centroid methods differ in the details, ours follow.
+
+Covers coterie.centroid.function.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Near the limits of float64, and asked for too much: a valid result or one clear sentence."""
+"""Near the limits of float64, and asked for too much: a valid result or one clear sentence.
+
+Covers coterie.centroid._checked_space.
+"""
 
 from __future__ import annotations
 

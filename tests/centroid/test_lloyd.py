@@ -1,4 +1,7 @@
-"""Lloyd's iterations: against the naive twin, and what must always be true of them."""
+"""Lloyd's iterations: against the naive twin, and what must always be true of them.
+
+Covers coterie.centroid._tally and coterie.errors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Mini-batch k-means against the formula, against scikit-learn, and against itself."""
+"""Mini-batch k-means against the formula, against scikit-learn, and against itself.
+
+Covers coterie.centroid._local_search.
+"""
 
 import signal
 import time

@@ -1,6 +1,8 @@
 """Rounding: whatever the data, published labels are those of the float64 direct form.
 
 Every data set here breaks the expanded form |c|^2 - 2 x.c, the sums or the squares, taken naively.
+
+Covers coterie.centroid._space.
 """
 
 from __future__ import annotations

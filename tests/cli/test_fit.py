@@ -1,4 +1,7 @@
-"""`coterie fit`: the whole job, and every way to ask for it wrongly."""
+"""`coterie fit`: the whole job, and every way to ask for it wrongly.
+
+Covers coterie.cli._app, coterie.cli._options and coterie.cli._scaling.
+"""
 
 import os
 import pty

@@ -1,4 +1,7 @@
-"""What the commands write, where: devices, pipes and links stay, and what fails is said."""
+"""What the commands write, where: devices, pipes and links stay, and what fails is said.
+
+Covers coterie.cli._coordinates.
+"""
 
 import os
 import stat

@@ -1,4 +1,7 @@
-"""Tables: numeric columns come in as they are, and everything else is an error with advice."""
+"""Tables: numeric columns come in as they are, and everything else is an error with advice.
+
+Covers coterie.data._delimited.
+"""
 
 import numpy as np
 import pytest

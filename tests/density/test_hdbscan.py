@@ -1,4 +1,8 @@
-"""HDBSCAN against its textbook twin, against scikit-learn's, and against itself."""
+"""HDBSCAN against its textbook twin, against scikit-learn's, and against itself.
+
+Covers coterie.density._auto_size, coterie.density._centers, coterie.density._condense,
+coterie.density._reach, coterie.density._select and coterie.density._stored.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The choice of eps: curves against a naive twin, knees where there are some, none on noise."""
+"""The choice of eps: curves against a naive twin, knees where there are some, none on noise.
+
+Covers coterie.select.eps.
+"""
 
 from __future__ import annotations
 

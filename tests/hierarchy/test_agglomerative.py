@@ -1,4 +1,8 @@
-"""AgglomerativeClustering: scikit-learn's labels, and what it does beyond."""
+"""AgglomerativeClustering: scikit-learn's labels, and what it does beyond.
+
+Covers coterie.hierarchy._connectivity, coterie.hierarchy._connected_single,
+coterie.hierarchy._cut, coterie.hierarchy._prim_order and coterie.hierarchy._stored.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Linkage: SciPy's merges where there are no ties, greedy ones where there are."""
+"""Linkage: SciPy's merges where there are no ties, greedy ones where there are.
+
+Covers coterie.hierarchy._memory, coterie.hierarchy._single, coterie.hierarchy._triangle and
+coterie.hierarchy._vectors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`ward_tree` and `linkage_tree` against scikit-learn's: children, parents and distances."""
+"""`ward_tree` and `linkage_tree` against scikit-learn's: children, parents and distances.
+
+Covers coterie.hierarchy._children.
+"""
 
 from __future__ import annotations
 

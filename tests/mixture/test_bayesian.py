@@ -1,4 +1,7 @@
-"""Variational mixtures: scikit-learn's numbers, a bound that never falls, components counted."""
+"""Variational mixtures: scikit-learn's numbers, a bound that never falls, components counted.
+
+Covers coterie.mixture._variational and coterie.mixture._posterior_weights.
+"""
 
 from __future__ import annotations
 

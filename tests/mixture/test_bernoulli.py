@@ -1,4 +1,7 @@
-"""Bernoulli mixtures: against the definition, and what only they promise."""
+"""Bernoulli mixtures: against the definition, and what only they promise.
+
+Covers coterie.mixture._given.
+"""
 
 from __future__ import annotations
 

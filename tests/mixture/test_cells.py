@@ -1,4 +1,7 @@
-"""What cells may be: masked ones are missing, dates are numbers, odd ones are named."""
+"""What cells may be: masked ones are missing, dates are numbers, odd ones are named.
+
+Covers coterie.mixture._table.
+"""
 
 from __future__ import annotations
 

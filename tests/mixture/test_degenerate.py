@@ -1,4 +1,7 @@
-"""Degenerate rows: a valid result and an account of what was mended, never an exception."""
+"""Degenerate rows: a valid result and an account of what was mended, never an exception.
+
+Covers coterie.mixture._repair.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""GaussianMixture: what must always hold, numbers at the ends of the range, any container."""
+"""GaussianMixture: what must always hold, numbers at the ends of the range, any container.
+
+Covers coterie.mixture._arrays, coterie.mixture._complete, coterie.mixture._family,
+coterie.mixture._mixing and coterie.mixture._overview.
+"""
 
 from __future__ import annotations
 

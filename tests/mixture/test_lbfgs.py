@@ -1,4 +1,7 @@
-"""L-BFGS against EM from the same start."""
+"""L-BFGS against EM from the same start.
+
+Covers coterie.mixture._charts and coterie.mixture._coordinates.
+"""
 
 from __future__ import annotations
 

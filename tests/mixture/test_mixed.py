@@ -1,4 +1,7 @@
-"""Mixtures of mixed columns: against the definition, kinds, missing cells, tables."""
+"""Mixtures of mixed columns: against the definition, kinds, missing cells, tables.
+
+Covers coterie.mixture._layout, coterie.mixture._normal and coterie.mixture._product.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Neighbours: tree and tiles against brute force, ties included, for all metrics and builds."""
+"""Neighbours: tree and tiles against brute force, ties included, for all metrics and builds.
+
+Covers coterie.neighbors.brute and coterie.neighbors.kdtree.
+"""
 
 from __future__ import annotations
 
