@@ -1,4 +1,7 @@
-"""Variational mixtures: scikit-learn's numbers, a bound that never falls, components counted."""
+"""Variational mixtures: scikit-learn's numbers, a bound that never falls, components counted.
+
+Covers mixture/_variational.py and _posterior_weights.py.
+"""
 
 from __future__ import annotations
 

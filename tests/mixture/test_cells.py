@@ -1,4 +1,7 @@
-"""What cells may be: masked ones are missing, dates are numbers, odd ones are named."""
+"""What cells may be: masked ones are missing, dates are numbers, odd ones are named.
+
+Covers mixture/_values.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Degenerate rows: a valid result and an account of what was mended, never an exception."""
+"""Degenerate rows: a valid result and an account of what was mended, never an exception.
+
+Covers mixture/_repair.py, _dead.py and _overview.py.
+"""
 
 from __future__ import annotations
 

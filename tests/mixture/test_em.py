@@ -1,4 +1,7 @@
-"""The EM loop itself: descent, stopping, and its hooks."""
+"""The EM loop itself: descent, stopping, and its hooks.
+
+Covers mixture/_task.py and _mixing.py.
+"""
 
 from __future__ import annotations
 

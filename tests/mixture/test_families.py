@@ -1,4 +1,7 @@
-"""What holds for every family alike: descent, responsibilities, weights, threads, files."""
+"""What holds for every family alike: descent, responsibilities, weights, threads, files.
+
+Covers mixture/_plain.py and _stored_gaussians.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Mixtures as vectors, and the gradient by Fisher's identity."""
+"""Mixtures as vectors, and the gradient by Fisher's identity.
+
+Covers mixture/_coordinates.py and _charts.py.
+"""
 
 from __future__ import annotations
 

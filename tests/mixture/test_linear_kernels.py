@@ -1,4 +1,7 @@
-"""The passes of linear mixtures in every build: dense and compressed rows against a naive twin."""
+"""The passes of linear mixtures in every build: dense and compressed rows against a naive twin.
+
+Covers mixture/_linear.py and _bits.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What users get wrong: one sentence says what was asked, what was found and what to do."""
+"""What users get wrong: one sentence says what was asked, what was found and what to do.
+
+Covers mixture/_given.py and _arrays.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Mixtures of mixed columns: against the definition, kinds, missing cells, tables."""
+"""Mixtures of mixed columns: against the definition, kinds, missing cells, tables.
+
+Covers mixture/_layout.py, _normal.py, _product.py and _table.py.
+"""
 
 from __future__ import annotations
 

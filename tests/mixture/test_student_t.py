@@ -1,4 +1,7 @@
-"""Student-t mixtures: against the definition, robustness, limits, the background."""
+"""Student-t mixtures: against the definition, robustness, limits, the background.
+
+Covers mixture/_student.py.
+"""
 
 from __future__ import annotations
 
