@@ -1,6 +1,6 @@
 """What holds for every family alike: descent, responsibilities, weights, threads, files.
 
-Covers mixture/_plain.py and _stored_gaussians.py.
+Covers mixture/_plain.py.
 """
 
 from __future__ import annotations
