@@ -1,4 +1,7 @@
-"""What `memory=` and a callable `metric=` mean to a user who comes from scikit-learn."""
+"""What `memory=` and a callable `metric=` mean to a user who comes from scikit-learn.
+
+Covers coterie.hierarchy._table_function.
+"""
 
 from __future__ import annotations
 

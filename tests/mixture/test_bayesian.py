@@ -1,6 +1,6 @@
 """Variational mixtures: scikit-learn's numbers, a bound that never falls, components counted.
 
-Covers coterie.mixture._variational and coterie.mixture._posterior_weights.
+Covers coterie.mixture._posterior_weights and coterie.mixture._variational.
 """
 
 from __future__ import annotations

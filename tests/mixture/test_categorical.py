@@ -1,4 +1,7 @@
-"""Categorical mixtures: against the definition, categories of all types, missing cells."""
+"""Categorical mixtures: against the definition, categories of all types, missing cells.
+
+Covers coterie.mixture._categories.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What cells may be: masked ones are missing, dates are numbers, odd ones are named.
 
-Covers coterie.mixture._table.
+Covers coterie.mixture._values.
 """
 
 from __future__ import annotations

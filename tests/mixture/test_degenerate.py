@@ -1,6 +1,6 @@
 """Degenerate rows: a valid result and an account of what was mended, never an exception.
 
-Covers coterie.mixture._repair.
+Covers coterie.mixture._dead, coterie.mixture._overview and coterie.mixture._repair.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The EM loop itself: descent, stopping, and its hooks."""
+"""The EM loop itself: descent, stopping, and its hooks.
+
+Covers coterie.mixture._mixing and coterie.mixture._task.
+"""
 
 from __future__ import annotations
 

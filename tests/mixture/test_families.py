@@ -1,8 +1,8 @@
 """What holds for every family alike: descent, responsibilities, weights, threads, files.
 
 Covers coterie.mixture._bits, coterie.mixture._categories, coterie.mixture._dead,
-coterie.mixture._estimator, coterie.mixture._linear, coterie.mixture._plain,
-coterie.mixture._start, coterie.mixture._stored_gaussians and coterie.mixture._values.
+coterie.mixture._estimator, coterie.mixture._linear, coterie.mixture._plain, coterie.mixture._start,
+coterie.mixture._stored_gaussians and coterie.mixture._values.
 """
 
 from __future__ import annotations

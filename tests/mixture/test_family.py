@@ -1,6 +1,6 @@
 """Distributions of the user's own: `FamilyMixture`, `Family` and the guard in between.
 
-Covers mixture/family.py, _guarded.py and _family.py.
+Covers coterie.mixture._family, coterie.mixture._guarded and coterie.mixture.family.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The passes of linear mixtures in every build: dense and compressed rows against a naive twin."""
+"""The passes of linear mixtures in every build: dense and compressed rows against a naive twin.
+
+Covers coterie.mixture._bits and coterie.mixture._linear.
+"""
 
 from __future__ import annotations
 

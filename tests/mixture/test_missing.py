@@ -1,4 +1,7 @@
-"""Missing values: against formulas written out row by row, and what must always hold."""
+"""Missing values: against formulas written out row by row, and what must always hold.
+
+Covers coterie.mixture._complete.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What users get wrong: one sentence says what was asked, what was found and what to do."""
+"""What users get wrong: one sentence says what was asked, what was found and what to do.
+
+Covers coterie.mixture._arrays and coterie.mixture._given.
+"""
 
 from __future__ import annotations
 

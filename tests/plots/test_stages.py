@@ -1,4 +1,7 @@
-"""Stages are bars as long as they took, whichever method they are of."""
+"""Stages are bars as long as they took, whichever method they are of.
+
+Covers coterie.plots._entries.
+"""
 
 import numpy as np
 import pytest

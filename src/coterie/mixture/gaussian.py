@@ -61,7 +61,8 @@ class GaussianMixture(MixtureModel):
     may hold NaN; they enter through what was observed (Ghahramani & Jordan 1994).
 
     Time O(n k d^2) an iteration (diag, spherical: O(n k d)), one pass over X; each pattern of
-    missing columns adds O(k d^3). Memory beyond X: O(k d^2), nothing of n x k.
+    missing columns adds O(k d^3). Memory beyond X: O(k d^2), nothing of n x k; where cells
+    are missing, an index a row.
 
     Parameters
     ----------
