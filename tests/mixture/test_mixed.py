@@ -1,6 +1,7 @@
 """Mixtures of mixed columns: against the definition, kinds, missing cells, tables.
 
-Covers coterie.mixture._kinds, coterie.mixture._layout, coterie.mixture._normal and coterie.mixture._product.
+Covers coterie.mixture._kinds, coterie.mixture._layout, coterie.mixture._normal and
+coterie.mixture._product.
 """
 
 from __future__ import annotations
