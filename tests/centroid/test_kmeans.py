@@ -1,6 +1,7 @@
 """KMeans as its users meet it: scikit-learn's results, its habits, and our own words.
 
-Covers coterie._history, coterie.centroid._clusterer, coterie.centroid._passes and coterie.centroid._sphere.
+Covers coterie._history, coterie.centroid._clusterer, coterie.centroid._passes and
+coterie.centroid._sphere.
 """
 
 from __future__ import annotations
