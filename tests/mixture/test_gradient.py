@@ -1,4 +1,7 @@
-"""Mixtures as vectors, and the gradient by Fisher's identity."""
+"""Mixtures as vectors, and the gradient by Fisher's identity.
+
+Covers coterie.mixture._charts and coterie.mixture._coordinates.
+"""
 
 from __future__ import annotations
 
