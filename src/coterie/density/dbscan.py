@@ -356,7 +356,7 @@ class DBSCAN(Clusterer):
                 f"{self.metric!r} X holds none; pass a number."
             )
         if self.metric == "gower":  # whose rows are prepared by now
-            metric = replace(as_metric("gower", **self.gower_), prepare=np.asarray)
+            metric = as_metric("gower", **self.gower_).of_prepared()
         else:
             metric = self._metric(rows, **self.metric_params_)
         found = read_eps("DBSCAN", rows, self.min_samples, metric, self._n_threads(), {})

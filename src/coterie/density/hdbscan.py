@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -347,12 +347,14 @@ class HDBSCAN(Clusterer):
             kind = np.zeros(dists.shape[0], dtype=np.int8)
             first = reach.first_by_table(dists, cores)
         else:
+            assert self.rows_ is not None
             queries, kind, metric = self._measure_again(X)
-            first = reach.first_by_metric(metric, self.rows_, cores, queries[kind == _FINITE])
+            index = reach.index(metric.form(self.rows_), metric)
+            first = reach.first_by_index(index, cores, metric.form(queries[kind == _FINITE]))
         tree, flat = self._stored_trees()
         with np.errstate(divide="ignore"):
-            lam = np.minimum(1 / self._at_level(first.lengths), tree.row_lambda[first.rows])
-        members = belong(tree, flat, cluster_at(tree, first.rows, lam), lam)
+            lam = np.minimum(1 / self._at_level(first.lengths), tree.row_lambda[first.ids])
+        members = belong(tree, flat, cluster_at(tree, first.ids, lam), lam)
         return Membership(
             _spread(members.labels, kind), _spread(members.probabilities, kind, 0.0, np.nan)
         )
@@ -395,7 +397,7 @@ class HDBSCAN(Clusterer):
             validated(self, X, skip_check_array=True, reset=False)
             metric = as_metric("gower", who="HDBSCAN", **self.gower_)
             queries = metric.prepare(X)
-            return queries, np.zeros(len(queries), dtype=np.int8), _of_prepared(metric)
+            return queries, np.zeros(len(queries), dtype=np.int8), metric.of_prepared()
         queries = self._dense_rows(X, reset=False)
         # The metric learns from the rows of the fit what it learned at the fit.
         return queries, _kinds(queries), self._metric(self.rows_)
@@ -418,7 +420,7 @@ class HDBSCAN(Clusterer):
             self.rows_ = metric.prepare(X)
             self._check_n_rows(len(self.rows_))
             kind = np.zeros(len(self.rows_), dtype=np.int8)
-            return kind, self._reachability().of_rows(_of_prepared(metric), self.rows_)
+            return kind, self._reach_tree(metric, self.rows_)
         rows = self._dense_rows(X, reset=True, copy=True)
         kind = _kinds(rows)
         if kind.any():
@@ -427,7 +429,12 @@ class HDBSCAN(Clusterer):
             self._note_event("rows left out", detail)
         self._check_n_rows(len(rows))
         self.rows_ = rows
-        return kind, self._reachability().of_rows(self._metric(rows), rows)
+        metric = self._metric(rows)
+        return kind, self._reach_tree(metric, metric.form(rows))
+
+    def _reach_tree(self, metric: Metric, prepared: npt.NDArray[Any]) -> ReachTree:
+        reach = self._reachability()
+        return reach.of_rows(reach.index(prepared, metric))
 
     def _given(self, X: Any) -> tuple[Kinds, ReachTree]:
         """The tree of a checked matrix of distances."""
@@ -576,11 +583,6 @@ def _kinds(rows: npt.NDArray[Any]) -> Kinds:
         kind[np.isinf(rows).any(axis=1)] = _INFINITE
         kind[np.isnan(rows).any(axis=1)] = _MISSING
     return kind
-
-
-def _of_prepared(metric: Metric) -> Metric:
-    """The metric for rows that were prepared before."""
-    return replace(metric, prepare=np.asarray)
 
 
 def _spread(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -244,7 +243,7 @@ class AgglomerativeClustering(Clusterer):
                 ensure_all_finite=False,
                 ensure_min_samples=2,
             )
-            return rows, replace(metric, prepare=np.asarray)
+            return rows, metric.of_prepared()
         return validated(self, X, dtype=_FLOATS, ensure_min_samples=2), self.metric
 
     def _measure_again(self, X: Any) -> tuple[Any, Metric | None]:
@@ -253,7 +252,7 @@ class AgglomerativeClustering(Clusterer):
         if self.metric == "gower":
             validated(self, X, skip_check_array=True, reset=False)
             metric = as_metric("gower", who=who, **self.gower_)
-            return metric.prepare(X), replace(metric, prepare=np.asarray)
+            return metric.prepare(X), metric.of_prepared()
         rows = validated(self, X, dtype=_FLOATS, reset=False)
         if self._is_precomputed():
             return rows, None
