@@ -45,6 +45,7 @@ from coterie.density._slabs import cluster_by_distances, label_rows
 from coterie.density._stored import check_rows_loaded
 from coterie.distance import NAMES, Metric, as_metric
 from coterie.errors import AdviceWarning
+from coterie.neighbors import Index
 
 #: From rows and what is asked of them to their clusters.
 Cluster = Callable[[Any, DensityRule], Clustering]
@@ -356,10 +357,12 @@ class DBSCAN(Clusterer):
                 f"{self.metric!r} X holds none; pass a number."
             )
         if self.metric == "gower":  # whose rows are prepared by now
-            metric = as_metric("gower", **self.gower_).of_prepared()
+            metric = as_metric("gower", **self.gower_)
         else:
             metric = self._metric(rows, **self.metric_params_)
-        found = read_eps("DBSCAN", rows, self.min_samples, metric, self._n_threads(), {})
+            rows = metric.form(rows)
+        index = Index.over_prepared("DBSCAN", rows, metric, n_threads=self._n_threads())
+        found = read_eps("DBSCAN", index, self.min_samples)
         if not (found.has_knee or found.has_level):
             self._advise("no knee", f"eps='auto' took eps={found.eps:g}: {found.reason}.", depth=2)
         return found.eps
