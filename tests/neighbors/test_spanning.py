@@ -37,7 +37,7 @@ def test_a_table_and_the_graph_of_all_its_pairs_have_one_least_tree(seed: int) -
 
 
 def test_a_graph_in_pieces_has_a_tree_of_each() -> None:
-    tree = graph_tree(5, np.array([0, 2, 0]), np.array([1, 3, 1]), np.array([0.0, 2.0, 0.0]))
+    tree = graph_tree(5, np.array([2, 0]), np.array([3, 1]), np.array([2.0, 0.0]))
     assert edges(tree) == [(0.0, 0, 1), (2.0, 2, 3)]
     none = graph_tree(2, np.empty(0, int), np.empty(0, int), np.empty(0))
     assert edges(none) == []

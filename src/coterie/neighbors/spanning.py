@@ -116,8 +116,8 @@ def graph_tree(
 ) -> SpanningTree:
     """The least tree of listed edges; one for each piece where the graph is in pieces.
 
-    SciPy's on the ranks of the edges, as it takes a length of 0 for no edge. Edges keep the
-    direction they are listed in, one of the two where they are listed both ways.
+    SciPy's on the ranks of the edges, as it takes a length of 0 for no edge. No edge is listed
+    twice in one direction; where it is listed both ways the tree has it in one of them.
     """
     rank, length_of_rank = ranks(heads, tails, lengths)
     graph = sp.csr_array((rank, (heads, tails)), shape=(n_rows, n_rows))
