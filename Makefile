@@ -1,13 +1,16 @@
 # Two commands matter: `make demo` and `make test`. Each sets up .venv by itself.
 PYTHON ?= python3
 VENV := .venv
+comma := ,
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# The demo needs the kernels for this machine alone, and no tools; what `make test` set up serves too.
+DEMO_STAMP := $(if $(wildcard $(STAMP)),$(STAMP),$(VENV)/.demo)
 NATIVE := $(shell find cpp/bind cpp/include -name '*.cpp' -o -name '*.hpp') CMakeLists.txt pyproject.toml
 
 .PHONY: demo test test-native fuzz lint format bench docs clean
 
-demo: $(STAMP)
+demo: $(DEMO_STAMP)
 	$(BIN)/python examples/demo.py demo
 
 test: $(STAMP) test-native
@@ -49,11 +52,25 @@ docs: $(STAMP)
 	$(BIN)/python docs/figures/make_all.py
 
 # Editable: a change of a .py file is live; only native changes build again.
-$(STAMP): $(NATIVE)
+PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation
+BUILD_TOOLS := "pip>=24" "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+
+# $(call install,extras,instruction sets): the build shows its steps, what comes from PyPI does not.
+define install
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=24" "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[all,test,lint]"
+	$(PIP_INSTALL) --quiet --upgrade $(BUILD_TOOLS)
+	@echo "Building the kernels ($(2) instruction sets): some minutes."
+	$(PIP_INSTALL) --verbose --no-deps --config-settings=cmake.define.COTERIE_ISAS=$(2) --editable .
+	@echo "Fetching what coterie[$(1)] needs."
+	$(PIP_INSTALL) --quiet "coterie[$(1)]"
 	touch $@
+endef
+
+$(STAMP): $(NATIVE)
+	$(call install,all$(comma)test$(comma)lint,all)
+
+$(VENV)/.demo: $(NATIVE)
+	$(call install,cli,native)
 
 $(VENV)/.bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"

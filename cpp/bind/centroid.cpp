@@ -2,6 +2,7 @@
 #include <nanobind/stl/pair.h>
 
 #include "convert.hpp"
+#include "sums_args.hpp"
 
 #include "coterie/bounds.hpp"
 #include "coterie/columns.hpp"

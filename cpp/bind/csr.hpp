@@ -3,7 +3,7 @@
 
 #include "convert.hpp"
 
-#include "coterie/sparse.hpp"
+#include "coterie/matrix.hpp"
 
 namespace coterie::bind {
 

@@ -4,6 +4,7 @@
 #include "coterie/few_means.hpp"
 
 #include "csr.hpp"
+#include "sums_args.hpp"
 
 namespace coterie::bind {
 namespace {

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "coterie/lloyd.hpp"
+#include "coterie/direct.hpp"
+#include "coterie/matrix.hpp"
 
 namespace coterie {
 

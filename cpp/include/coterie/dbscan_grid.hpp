@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "coterie/cell_grid.hpp"
@@ -255,7 +256,7 @@ std::optional<CellFrame<D>> frame_around(Matrix<const In> rows, double eps, cons
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
             In x[D];
             for (int t = 0; t < D; ++t) x[t] = rows.at(i, t);
-            boxes[chunk].add(x);
+            boxes[chunk].add(std::span<const In>(x));
         }
     });
     std::array<double, D> low, high;

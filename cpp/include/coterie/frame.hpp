@@ -108,37 +108,25 @@ inline Vec<Real> load_pieces(const Real* const* rows, std::int64_t col) {
 }
 
 // Transpose within each 16-byte lane, so that lane l of out[t] holds column t of rows size*l...
-inline void transpose_lanes(Vec<float> v[4]) {
+[[gnu::always_inline]] inline void transpose_lanes(Vec<float> v[4]) {
     constexpr int n = Simd<float>::lanes;
-    IntVec<float> lo, hi, left, right;
-    for (int i = 0; i < n; ++i) {
-        const int base = i / 4 * 4;
-        constexpr int lo4[] = {0, n, 1, n + 1}, hi4[] = {2, n + 2, 3, n + 3};
-        constexpr int left4[] = {0, 1, n, n + 1}, right4[] = {2, 3, n + 2, n + 3};
-        lo[i] = base + lo4[i % 4];
-        hi[i] = base + hi4[i % 4];
-        left[i] = base + left4[i % 4];
-        right[i] = base + right4[i % 4];
-    }
-    const Vec<float> ab_lo = __builtin_shuffle(v[0], v[1], lo);
-    const Vec<float> ab_hi = __builtin_shuffle(v[0], v[1], hi);
-    const Vec<float> cd_lo = __builtin_shuffle(v[2], v[3], lo);
-    const Vec<float> cd_hi = __builtin_shuffle(v[2], v[3], hi);
-    v[0] = __builtin_shuffle(ab_lo, cd_lo, left);
-    v[1] = __builtin_shuffle(ab_lo, cd_lo, right);
-    v[2] = __builtin_shuffle(ab_hi, cd_hi, left);
-    v[3] = __builtin_shuffle(ab_hi, cd_hi, right);
+    // Of each lane: one and one of either vector in turn, or two of one and then of the other.
+    const auto low = [](int i) { return i / 4 * 4 + i % 2 * n + i % 4 / 2; };
+    const auto high = [](int i) { return i / 4 * 4 + i % 2 * n + i % 4 / 2 + 2; };
+    const auto left = [](int i) { return i / 4 * 4 + i % 4 / 2 * n + i % 2; };
+    const auto right = [](int i) { return i / 4 * 4 + i % 4 / 2 * n + i % 2 + 2; };
+    const Vec<float> ab_low = shuffled(v[0], v[1], low), ab_high = shuffled(v[0], v[1], high);
+    const Vec<float> cd_low = shuffled(v[2], v[3], low), cd_high = shuffled(v[2], v[3], high);
+    v[0] = shuffled(ab_low, cd_low, left);
+    v[1] = shuffled(ab_low, cd_low, right);
+    v[2] = shuffled(ab_high, cd_high, left);
+    v[3] = shuffled(ab_high, cd_high, right);
 }
 
-inline void transpose_lanes(Vec<double> v[2]) {
+[[gnu::always_inline]] inline void transpose_lanes(Vec<double> v[2]) {
     constexpr int n = Simd<double>::lanes;
-    IntVec<double> lo, hi;
-    for (int i = 0; i < n; ++i) {
-        lo[i] = i / 2 * 2 + (i % 2) * n;
-        hi[i] = lo[i] + 1;
-    }
-    const Vec<double> first = __builtin_shuffle(v[0], v[1], lo);
-    v[1] = __builtin_shuffle(v[0], v[1], hi);
+    const Vec<double> first = shuffled(v[0], v[1], [](int i) { return i / 2 * 2 + i % 2 * n; });
+    v[1] = shuffled(v[0], v[1], [](int i) { return i / 2 * 2 + i % 2 * n + 1; });
     v[0] = first;
 }
 
@@ -173,11 +161,9 @@ inline void load_narrow(const Real* x, const Frame<Real>& frame, Vec<Real> v[n_c
     if constexpr (n_cols == 1) {
         v[0] = load(x);
     } else {
-        IntVec<Real> even, odd;
-        for (int i = 0; i < lanes; ++i) even[i] = 2 * i, odd[i] = 2 * i + 1;
         const Vec<Real> a = load(x), b = load(x + lanes);
-        v[0] = __builtin_shuffle(a, b, even);
-        v[1] = __builtin_shuffle(a, b, odd);
+        v[0] = shuffled(a, b, [](int i) { return 2 * i; });
+        v[1] = shuffled(a, b, [](int i) { return 2 * i + 1; });
     }
     for (int t = 0; t < n_cols; ++t)
         v[t] = v[t] * broadcast(frame.scale) - broadcast(frame.shift[t]);

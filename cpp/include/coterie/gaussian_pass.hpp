@@ -12,8 +12,9 @@
 
 #include "coterie/far_rows.hpp"
 #include "coterie/gaussians.hpp"
-#include "coterie/lloyd.hpp"
+#include "coterie/matrix.hpp"
 #include "coterie/moments.hpp"
+#include "coterie/per_thread.hpp"
 #include "coterie/posterior.hpp"
 #include "coterie/shares.hpp"
 

@@ -9,6 +9,7 @@
 
 #include "coterie/bit_scores.hpp"
 #include "coterie/linear_scores.hpp"
+#include "coterie/per_thread.hpp"
 #include "coterie/posterior.hpp"
 #include "coterie/shares.hpp"
 

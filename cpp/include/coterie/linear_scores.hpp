@@ -9,12 +9,11 @@
 #include <numeric>
 #include <vector>
 
-#include "coterie/lloyd.hpp"
+#include "coterie/matrix.hpp"
 #include "coterie/moments.hpp"
 #include "coterie/panel.hpp"
 #include "coterie/posterior.hpp"
 #include "coterie/row_tile.hpp"
-#include "coterie/sparse.hpp"
 
 namespace coterie {
 

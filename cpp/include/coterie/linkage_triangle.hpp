@@ -23,12 +23,19 @@
 
 namespace coterie {
 
-template <class Real, class Rule>
+template <class Real>
 class TriangleLinkage {
 public:
     // The triangle holds distances times `scale`, squared where the rule is about squares.
-    TriangleLinkage(Triangle<Real> table, double scale, const Crew& crew)
-        : table_(table), scale_(scale), crew_(crew), patience_(crew), clusters_(table.n_rows) {
+    template <class Rule>
+    TriangleLinkage(Rule, Triangle<Real> table, double scale, const Crew& crew)
+        : rule_{Rule::squared, is_reducible<Rule>, &TriangleLinkage::join_slots<Rule>,
+                &TriangleLinkage::write_row<Rule>},
+          table_(table),
+          scale_(scale),
+          crew_(crew),
+          patience_(crew),
+          clusters_(table.n_rows) {
         for (std::int64_t i = 0; i < n_slots(); ++i) clusters_[i].row = static_cast<Slot>(i);
         n_alive_ = n_slots();
     }
@@ -38,12 +45,12 @@ public:
         if (n_alive_ > 1) find_all_nearest();
         while (n_alive_ > 1) {
             patience_.ask();
-            if constexpr (is_reducible<Rule>)
+            if (rule_.reducible)
                 join_all_mutual();
             else
                 join_closest();
         }
-        if constexpr (is_reducible<Rule>) sort_merges(merges_);
+        if (rule_.reducible) sort_merges(merges_);
         return std::move(merges_);
     }
 
@@ -65,6 +72,15 @@ private:
     struct Group {
         Slot first, second;
         double apart;
+    };
+
+    struct Plan;
+
+    // What differs between the rules: only these loops are compiled for each.
+    struct OfRule {
+        bool squared, reducible;
+        Neighbor (TriangleLinkage::*join_slots)(const Group&, Slot begin, Slot end);
+        void (TriangleLinkage::*write_row)(const Plan&, std::int64_t, Real*, Real*) const;
     };
 
     std::int64_t n_slots() const { return static_cast<std::int64_t>(clusters_.size()); }
@@ -138,44 +154,49 @@ private:
     void record(const Group& pair) {
         Cluster& a = clusters_[pair.first];
         Cluster& b = clusters_[pair.second];
-        double height = (Rule::squared ? std::sqrt(pair.apart) : pair.apart) / scale_;
+        double height = (rule_.squared ? std::sqrt(pair.apart) : pair.apart) / scale_;
         if (!(height == height)) height = std::numeric_limits<double>::infinity();
         // Rounding must not put a union below its parts.
-        if constexpr (is_reducible<Rule>) height = std::max({height, a.height, b.height});
+        if (rule_.reducible) height = std::max({height, a.height, b.height});
         merges_.push_back({height, a.row, b.row});
         a.height = height;
     }
 
-    double joined(const Group& pair, double n_a, double n_b, std::int64_t x, double n_x) const {
-        return Rule::join({static_cast<double>(table_.at(pair.first, x)),
-                           static_cast<double>(table_.at(pair.second, x)), pair.apart, n_x, n_a,
-                           n_b});
-    }
-
     // Join one pair in place, and offer the union to all others as their nearest.
     void join(const Group& pair) {
+        Cluster& joined = clusters_[pair.first];
+        clusters_[pair.second].alive = false;
+        std::vector<Neighbor> best((n_slots() + chunk_size - 1) / chunk_size);
+        crew_.run(static_cast<std::int64_t>(best.size()), [&](std::int64_t c, int) {
+            const auto end = static_cast<Slot>(std::min(n_slots(), (c + 1) * chunk_size));
+            best[c] = (this->*rule_.join_slots)(pair, static_cast<Slot>(c * chunk_size), end);
+        });
+        joined.size += clusters_[pair.second].size;
+        joined.nearest = {};
+        for (const Neighbor& found : best) joined.nearest.take(found);
+        --n_alive_;
+    }
+
+    // The same for some of the others; which of them is nearest to the union.
+    template <class Rule>
+    Neighbor join_slots(const Group& pair, Slot begin, Slot end) {
         const auto [a, b, apart] = pair;
         const double n_a = clusters_[a].size, n_b = clusters_[b].size;
-        clusters_[b].alive = false;
-        std::vector<Neighbor> best((n_slots() + chunk_size - 1) / chunk_size);
-        crew_.run(static_cast<std::int64_t>(best.size()), [&, a = a, b = b](std::int64_t c, int) {
-            const auto end = static_cast<Slot>(std::min(n_slots(), (c + 1) * chunk_size));
-            for (auto x = static_cast<Slot>(c * chunk_size); x < end; ++x) {
-                Cluster& other = clusters_[x];
-                if (!other.alive || x == a) continue;
-                const auto dist = static_cast<Real>(joined(pair, n_a, n_b, x, other.size));
-                table_.at(a, x) = dist;
-                best[c].take({dist, x});
-                if (dist <= other.nearest.dist)
-                    other.nearest = {dist, a};
-                else if (other.nearest.slot == a || other.nearest.slot == b)
-                    other.nearest.slot = none;
-            }
-        });
-        clusters_[a].size += n_b;
-        clusters_[a].nearest = {};
-        for (const Neighbor& found : best) clusters_[a].nearest.take(found);
-        --n_alive_;
+        Neighbor best;
+        for (Slot x = begin; x < end; ++x) {
+            Cluster& other = clusters_[x];
+            if (!other.alive || x == a) continue;
+            const auto dist = static_cast<Real>(
+                Rule::join({static_cast<double>(table_.at(a, x)),
+                            static_cast<double>(table_.at(b, x)), apart, other.size, n_a, n_b}));
+            table_.at(a, x) = dist;
+            best.take({dist, x});
+            if (dist <= other.nearest.dist)
+                other.nearest = {dist, a};
+            else if (other.nearest.slot == a || other.nearest.slot == b)
+                other.nearest.slot = none;
+        }
+        return best;
     }
 
     Neighbor nearest_of(Slot i) const {
@@ -244,7 +265,8 @@ private:
             patience_.ask();
             const std::int64_t count = std::min(n - first, n_together);
             crew_.run(count, [&](std::int64_t r, int worker) {
-                write_row(plan, first + r, joined[worker].data(), rows.data() + r * n);
+                (this->*rule_.write_row)(plan, first + r, joined[worker].data(),
+                                         rows.data() + r * n);
                 nearest.visit_row(first + r, rows.data() + r * n, worker);
             });
             crew_.run(count, [&](std::int64_t r, int) {
@@ -267,6 +289,7 @@ private:
     }
 
     // Distances of the union of a pair to all slots after its first.
+    template <class Rule>
     void join_later(const Group& pair, double n_a, double n_b, Real* to) const {
         const auto [a, b, apart] = pair;
         const auto put = [&, apart = apart](std::int64_t x, Real xa, Real xb) {
@@ -289,12 +312,13 @@ private:
     }
 
     // Distances of group i to all later groups; `joined` has room for one of every slot.
+    template <class Rule>
     void write_row(const Plan& plan, std::int64_t i, Real* joined, Real* to) const {
         const auto [a, b, apart] = plan.groups[i];
         const double n_a = clusters_[a].size, n_b = b == none ? 0 : clusters_[b].size;
         const Real* from = table_.data + table_.start(a) - a - 1;
         if (b != none) {
-            join_later(plan.groups[i], n_a, n_b, joined);
+            join_later<Rule>(plan.groups[i], n_a, n_b, joined);
             from = joined;
         }
         const auto n = static_cast<std::int64_t>(plan.groups.size());
@@ -309,6 +333,7 @@ private:
         }
     }
 
+    OfRule rule_;
     Triangle<Real> table_;
     double scale_;
     const Crew& crew_;
@@ -323,7 +348,7 @@ private:
 template <class Real>
 std::vector<Merge> link_triangle(std::string_view method, Triangle<Real> table, double scale,
                                  const Crew& crew) {
-    return with_rule(method, [&]<class Rule>(Rule) {
+    return with_rule(method, [&]<class Rule>(Rule rule) {
         if constexpr (Rule::squared) {
             crew.run(table.n_rows, [&](std::int64_t i, int) {
                 Real* row = table.data + table.start(i);
@@ -332,9 +357,9 @@ std::vector<Merge> link_triangle(std::string_view method, Triangle<Real> table, 
                     row[k] = scaled * scaled;
                 }
             });
-            return TriangleLinkage<Real, Rule>(table, scale, crew).run();
+            return TriangleLinkage<Real>(rule, table, scale, crew).run();
         } else {
-            return TriangleLinkage<Real, Rule>(table, 1, crew).run();
+            return TriangleLinkage<Real>(rule, table, 1, crew).run();
         }
     });
 }

@@ -6,17 +6,11 @@
 #include <vector>
 
 #include "coterie/finder.hpp"
+#include "coterie/matrix.hpp"
 #include "coterie/per_thread.hpp"
 #include "coterie/sums.hpp"
 
 namespace coterie {
-
-// Rows with the weights they count with (null: one each).
-template <class In>
-struct Weighted {
-    Matrix<const In> rows;
-    const double* weights;
-};
 
 // One thread's sums, moved along as rows change cluster. The first thread's are those of the pass
 // itself, the others' are added to them in the end: whole numbers, so the order does not matter.

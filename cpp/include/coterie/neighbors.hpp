@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -97,73 +99,111 @@ using Emit = std::function<void(std::int64_t query, Seen& seen)>;
 
 namespace detail {
 
-template <class Sum, class In, class Seen>
-void search_tree(const Sum& sum, const KdTree<In>& tree, const double* query, Seen& seen) {
+// What queries have seen, whatever is kept of it: the searches are compiled once for all kinds.
+class Watch {
+public:
+    virtual ~Watch() = default;
+    virtual std::unique_ptr<Watch> fresh() const = 0;
+    virtual void start(std::int64_t query) = 0;
+    virtual void take(const double* reduced, const std::int32_t* rows, std::int64_t count) = 0;
+    virtual void end(std::int64_t query) = 0;
+
+    double limit = 0;  // what is farther is of no use
+};
+
+template <class Seen>
+class WatchOf final : public Watch {
+public:
+    WatchOf(const Seen& seen, const Emit<Seen>& emit) : seen_(seen), emit_(emit) {}
+
+    std::unique_ptr<Watch> fresh() const override { return std::make_unique<WatchOf>(*this); }
+    void start(std::int64_t query) override {
+        seen_.start(query);
+        limit = seen_.limit();
+    }
+    void take(const double* reduced, const std::int32_t* rows, std::int64_t count) override {
+        for (std::int64_t i = 0; i < count; ++i)
+            if (reduced[i] <= seen_.limit()) seen_.take(reduced[i], rows[i]);
+        limit = seen_.limit();
+    }
+    void end(std::int64_t query) override { emit_(query, seen_); }
+
+private:
+    Seen seen_;
+    const Emit<Seen>& emit_;
+};
+
+template <class Sum, class In>
+[[gnu::noinline]] void search_tree(const Sum& sum, const KdTree<In>& tree, const double* query,
+                                   Watch& watch) {
     double reduced[KdTree<In>::scratch_size];
     unsigned n_leaves = 0;
     tree.for_each_leaf(
-        sum, query, [&] { return seen.limit(); },
+        sum, query, [&] { return watch.limit; },
         [&](const typename KdTree<In>::Node& leaf) {
             if (++n_leaves % 256 == 0) Pool::breathe();
             reduced_to(sum, query, tree.points(leaf), tree.n_cols(), reduced);
-            for (std::int32_t i = 0; i < leaf.size(); ++i)
-                if (reduced[i] <= seen.limit()) seen.take(reduced[i], tree.order()[leaf.begin + i]);
+            watch.take(reduced, tree.order().data() + leaf.begin, leaf.size());
         });
 }
 
 // Queries among the tree's own points go leaf by leaf, so that neighbours share the caches.
-template <class Sum, class In, class Seen>
-void search_own(const Sum& sum, const KdTree<In>& tree, const Seen& fresh, const Emit<Seen>& emit,
-                const Crew& crew) {
+template <class Sum, class In>
+void search_own(const Sum& sum, const KdTree<In>& tree, const Watch& fresh, const Crew& crew) {
     const ScanChunks chunks(static_cast<std::int64_t>(tree.leaves().size()), 1 << 23);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         std::vector<double> query(tree.n_cols());
-        Seen seen = fresh;
+        const auto watch = fresh.fresh();
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
             const auto& leaf = tree.nodes()[tree.leaves()[i]];
             for (std::int32_t position = leaf.begin; position < leaf.end; ++position) {
                 if (position % 8 == 0) Pool::breathe();
                 tree.read_point(leaf, position, query.data());
-                seen.start(tree.order()[position]);
-                search_tree(sum, tree, query.data(), seen);
-                emit(tree.order()[position], seen);
+                watch->start(tree.order()[position]);
+                search_tree(sum, tree, query.data(), *watch);
+                watch->end(tree.order()[position]);
             }
         }
     });
 }
 
-template <class Sum, class In, class Seen>
+template <class Sum, class In>
 void search_others(const Sum& sum, const KdTree<In>& tree, const Queries& queries,
-                   const Seen& fresh, const Emit<Seen>& emit, const Crew& crew) {
+                   const Watch& fresh, const Crew& crew) {
     const ScanChunks chunks(queries.n_rows(), 1 << 22);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
-        Seen seen = fresh;
+        const auto watch = fresh.fresh();
         for (std::int64_t q = chunks.begin(chunk); q < chunks.end(chunk); ++q) {
             if (q % 8 == 0) Pool::breathe();
-            seen.start(q);
-            search_tree(sum, tree, queries.read(q, q + 1).data(), seen);
-            emit(q, seen);
+            watch->start(q);
+            search_tree(sum, tree, queries.read(q, q + 1).data(), *watch);
+            watch->end(q);
         }
     });
 }
 
-template <class Sum, class In, class Seen>
-void search_tiles(const Sum& sum, Matrix<const In> rows, const Queries& queries, const Seen& fresh,
-                  const Emit<Seen>& emit, const Crew& crew) {
+template <class Sum, class In>
+void search_tiles(const Sum& sum, Matrix<const In> rows, const Queries& queries, const Watch& fresh,
+                  const Crew& crew) {
     const ScanChunks chunks(queries.n_rows(), rows.n_rows * rows.n_cols);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
-        std::vector<Seen> seen(end - begin, fresh);
-        for (std::int64_t q = begin; q < end; ++q) seen[q - begin].start(q);
+        std::vector<std::unique_ptr<Watch>> watches;
+        for (std::int64_t q = begin; q < end; ++q) {
+            watches.push_back(fresh.fresh());
+            watches.back()->start(q);
+        }
+        std::vector<std::int32_t> tile;  // its rows
         scan_tiles(
             sum, queries, rows, begin, end,
             [&](std::int64_t q, std::int64_t first, const double* reduced, std::int64_t count) {
-                Seen& own = seen[q - begin];
-                for (std::int64_t i = 0; i < count; ++i)
-                    if (reduced[i] <= own.limit())
-                        own.take(reduced[i], static_cast<std::int32_t>(first + i));
+                if (q == begin) {
+                    tile.resize(count);
+                    std::iota(tile.begin(), tile.end(), static_cast<std::int32_t>(first));
+                }
+                watches[q - begin]->take(reduced, tile.data(), count);
             });
-        for (std::int64_t q = begin; q < end; ++q) emit(q, seen[q - begin]);
+        for (std::int64_t q = begin; q < end; ++q) watches[q - begin]->end(q);
     });
 }
 
@@ -201,17 +241,7 @@ public:
     template <class Seen>
     void search(const Queries* queries, const Seen& fresh,
                 const std::type_identity_t<Emit<Seen>>& emit, const Crew& crew) const {
-        by_either(
-            [&](const auto& sum, const auto& tree) {
-                if (queries)
-                    detail::search_others(sum, tree, *queries, fresh, emit, crew);
-                else
-                    detail::search_own(sum, tree, fresh, emit, crew);
-            },
-            [&](const auto& sum, const auto& rows) {
-                detail::search_tiles(sum, rows, queries ? *queries : Queries(rows), fresh, emit,
-                                     crew);
-            });
+        watch(queries, detail::WatchOf<Seen>(fresh, emit), crew);
     }
 
     // The rows as they were given, (n_rows, n_cols) in C order and in their own precision.
@@ -226,6 +256,19 @@ public:
 private:
     using Held =
         std::variant<KdTree<float>, KdTree<double>, Matrix<const float>, Matrix<const double>>;
+
+    void watch(const Queries* queries, const detail::Watch& fresh, const Crew& crew) const {
+        by_either(
+            [&](const auto& sum, const auto& tree) {
+                if (queries)
+                    detail::search_others(sum, tree, *queries, fresh, crew);
+                else
+                    detail::search_own(sum, tree, fresh, crew);
+            },
+            [&](const auto& sum, const auto& rows) {
+                detail::search_tiles(sum, rows, queries ? *queries : Queries(rows), fresh, crew);
+            });
+    }
 
     Metric metric_;
     std::int64_t n_rows_, n_cols_;

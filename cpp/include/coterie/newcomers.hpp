@@ -29,16 +29,14 @@ namespace detail {
 
 // From each half of a pair: the even (odd = 0) or odd (odd = 1) units of `a`, then those of `b`,
 // where a unit is `unit` lanes and the halves lie within `piece` lanes.
-template <class Real, int piece, int unit>
-inline Vec<Real> pick(Vec<Real> a, Vec<Real> b, int odd) {
-    constexpr int lanes = Simd<Real>::lanes, half = piece / unit / 2;
-    IntVec<Real> from;
-    for (int i = 0; i < lanes; ++i) {
+template <class Real, int piece, int unit, int odd>
+inline Vec<Real> pick(Vec<Real> a, Vec<Real> b) {
+    return shuffled(a, b, [](int i) {
+        constexpr int lanes = Simd<Real>::lanes, half = piece / unit / 2;
         const int in_piece = i % piece, to = in_piece / unit;
-        from[i] = (to < half ? 0 : lanes) + i / piece * piece + (to % half * 2 + odd) * unit +
-                  in_piece % unit;
-    }
-    return __builtin_shuffle(a, b, from);
+        return (to < half ? 0 : lanes) + i / piece * piece + (to % half * 2 + odd) * unit +
+               in_piece % unit;
+    });
 }
 
 // Lane i of the result is the sum of all lanes of v[i]: neighbours within 16 bytes are added
@@ -51,8 +49,8 @@ inline Vec<Real> lane_sums(Vec<Real>* v) {
     if constexpr (n > 1) {
 #pragma GCC unroll 8
         for (int i = 0; i < n / 2; ++i)
-            v[i] = pick<Real, piece, unit>(v[2 * i], v[2 * i + 1], 0) +
-                   pick<Real, piece, unit>(v[2 * i], v[2 * i + 1], 1);
+            v[i] = pick<Real, piece, unit, 0>(v[2 * i], v[2 * i + 1]) +
+                   pick<Real, piece, unit, 1>(v[2 * i], v[2 * i + 1]);
         return lane_sums<Real, n / 2, 2 * width>(v);
     } else {
         return v[0];

@@ -55,13 +55,27 @@ public:
         if (turn.job->next.load(std::memory_order_relaxed) >= abandoned) throw Interrupted{};
     }
 
+    // Someone else's function of a chunk and a worker, by reference.
+    struct Body {
+        const void* function;
+        void (*call)(const void* function, std::int64_t chunk, int worker);
+
+        template <class Function>
+        static Body of(const Function& function) {
+            return {&function, [](const void* f, std::int64_t chunk, int worker) {
+                        (*static_cast<const Function*>(f))(chunk, worker);
+                    }};
+        }
+        void operator()(std::int64_t chunk, int worker) const { call(function, chunk, worker); }
+    };
+
     // Call body(chunk, worker) for every chunk in [0, n_chunks), worker in [0, n_threads).
-    // Chunks are taken in order; which worker takes one must not matter to the result.
-    template <class Body>
-    void parallel_for(std::int64_t n_chunks, int n_threads, const Poll& poll, const Body& body) {
+    // Chunks are taken in order; which worker takes one must not matter to the result. Not a
+    // template: there are hundreds of bodies, and this would be compiled for each.
+    void parallel_for(std::int64_t n_chunks, int n_threads, const Poll& poll, Body body) {
         Job job;
         job.n_chunks = n_chunks;
-        job.run = [&](std::int64_t chunk, int worker) { body(chunk, worker); };
+        job.run = body;
         const int helpers = static_cast<int>(std::min<std::int64_t>(n_threads, n_chunks)) - 1;
         if (helpers > 0) {
             std::lock_guard lock(mutex_);
@@ -110,7 +124,7 @@ private:
     static constexpr std::int64_t abandoned = std::int64_t{1} << 60;  // no chunk has this number
 
     struct Job {
-        std::function<void(std::int64_t, int)> run;
+        Body run;
         std::int64_t n_chunks = 0;
         std::atomic<std::int64_t> next{0};
         int wanted = 0;  // helpers still to join, under the pool's mutex
@@ -222,9 +236,9 @@ struct Crew {
         return static_cast<int>(std::clamp<std::int64_t>(n_chunks, 1, n_threads));
     }
 
-    template <class Body>
-    void run(std::int64_t n_chunks, const Body& body) const {
-        Pool::instance().parallel_for(n_chunks, n_threads, poll, body);
+    template <class Function>
+    void run(std::int64_t n_chunks, const Function& function) const {
+        Pool::instance().parallel_for(n_chunks, n_threads, poll, Pool::Body::of(function));
     }
 };
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,8 +27,8 @@ struct Box {
           high(n_cols, -std::numeric_limits<double>::infinity()) {}
 
     template <class In>
-    void add(const In* x) {
-        for (std::size_t t = 0; t < low.size(); ++t) {
+    void add(std::span<const In> x) {
+        for (std::size_t t = 0; t < x.size(); ++t) {
             const auto value = static_cast<double>(x[t]);
             low[t] = std::min(low[t], value);
             high[t] = std::max(high[t], value);
@@ -51,7 +52,7 @@ public:
             for (std::int64_t p = begin(block); p < end(block); ++p) {
                 In* x = rows_.get() + p * n_cols_;
                 for (std::int64_t t = 0; t < n_cols_; ++t) x[t] = rows.at(order_[p], t);
-                box.add(x);
+                box.add(std::span<const In>(x, n_cols_));
             }
             std::copy(box.low.begin(), box.low.end(), low(leaf_of_[block]));
             std::copy(box.high.begin(), box.high.end(), high(leaf_of_[block]));

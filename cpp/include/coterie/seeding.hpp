@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "coterie/direct.hpp"
-#include "coterie/lloyd.hpp"
+#include "coterie/matrix.hpp"
 #include "coterie/newcomers.hpp"
 #include "coterie/pool.hpp"
 #include "coterie/sketch.hpp"

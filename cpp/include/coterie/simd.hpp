@@ -8,10 +8,21 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
+#if defined(__clang__)
 #include <immintrin.h>
+#else
+// GCC 12 starts the undefined vectors of this header from themselves, and warns of it wherever one
+// is inlined.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#endif
 #endif
 
 namespace coterie {
@@ -192,6 +203,20 @@ inline Vec<float> gather(const float* base, IntVec<float> index) {
     for (int i = 0; i < Simd<float>::lanes; ++i) v[i] = base[index[i]];
     return v;
 #endif
+}
+
+namespace detail {
+template <class V, class From, std::size_t... i>
+[[gnu::always_inline]] inline V shuffled_at(V a, V b, From from, std::index_sequence<i...>) {
+    return __builtin_shufflevector(a, b, from(static_cast<int>(i))...);
+}
+}  // namespace detail
+
+// Lane i is lane from(i) of `a` and `b` side by side. `from` is a function of nothing but i, so
+// that the mask is a constant: GCC does not fold a loop that fills one of 16 lanes.
+template <class V, class From>
+[[gnu::always_inline]] inline V shuffled(V a, V b, From from) {
+    return detail::shuffled_at(a, b, from, std::make_index_sequence<sizeof(V) / sizeof(a[0])>{});
 }
 
 inline void prefetch(const void* at) { __builtin_prefetch(at); }

@@ -15,38 +15,13 @@
 #include "coterie/columns.hpp"
 #include "coterie/direct.hpp"
 #include "coterie/frame.hpp"
-#include "coterie/lloyd.hpp"
 #include "coterie/matrix.hpp"
+#include "coterie/per_thread.hpp"
 #include "coterie/pool.hpp"
 #include "coterie/simd.hpp"
 #include "coterie/sums.hpp"
 
 namespace coterie {
-
-// The stored values of one row, in the order in which they lie in memory.
-template <class In, class Index>
-struct Stored {
-    const In* values;
-    const Index* columns;
-    Index count;
-};
-
-template <class In, class Index>
-inline Stored<In, Index> stored(const Csr<In, Index>& rows, std::int64_t i) {
-    const Index begin = rows.starts[i];
-    return {rows.values + begin, rows.columns + begin, rows.starts[i + 1] - begin};
-}
-
-template <class In, class Index>
-inline std::int64_t n_stored(const Csr<In, Index>& rows) {
-    return rows.starts[rows.n_rows] - rows.starts[0];
-}
-
-template <class In, class Index>
-struct WeightedCsr {
-    Csr<In, Index> rows;
-    const double* weights;  // null: one each
-};
 
 // One thread's dense copy of the row it looks at.
 template <class In, class Index>

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "coterie/direct.hpp"
@@ -52,7 +53,7 @@ public:
     void set_queries(const std::vector<const In*>& queries) {
         queries_ = queries;
         box_ = Box(n_cols_);
-        for (const In* x : queries) box_.add(x);
+        for (const In* x : queries) box_.add(std::span(x, n_cols_));
         for (std::int64_t t = 0; t < n_cols_; ++t) middle_[t] = box_.low[t] / 2 + box_.high[t] / 2;
         double sq_norms[max_queries];
         double max_sq_norm = 0;
