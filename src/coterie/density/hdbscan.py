@@ -18,18 +18,18 @@ from coterie._base import Clusterer
 from coterie._checks import (
     CALLABLE,
     FLAG,
+    FLOATS,
     NONE,
     Rule,
-    check_csr,
     check_symmetric,
     checked,
+    given_distances,
     one_of,
     positive,
     real,
     validated,
     whole,
 )
-from coterie._config import resolve_n_threads
 from coterie._history import Event, Stage
 from coterie._stored import RECORDS, Array, Field, Nothing, Parts, Real, Sizes, Whole
 from coterie.density._advice import advise_sizes
@@ -42,7 +42,6 @@ from coterie.density._condense import (
     outlier_scores,
     single_linkage,
 )
-from coterie.density._input import check_table, dense, trusted
 from coterie.density._reach import Reachability, ReachTree
 from coterie.density._select import (
     METHODS,
@@ -60,7 +59,6 @@ from coterie.errors import AdviceWarning
 
 Kinds = npt.NDArray[np.int8]
 
-_FLOATS = [np.float64, np.float32]
 #: Kinds of rows; those that cannot be clustered are labelled by them, as in scikit-learn.
 _FINITE, _INFINITE, _MISSING = 0, -2, -3
 
@@ -338,7 +336,7 @@ class HDBSCAN(Clusterer):
         check_is_fitted(self)
         reach, cores = self._reachability(), self.core_distances_
         if self.metric == "precomputed":
-            dists = checked("HDBSCAN", X, dtype=_FLOATS, ensure_all_finite=False)
+            dists = checked("HDBSCAN", X, dtype=FLOATS, ensure_all_finite=False)
             if dists.shape[1] != cores.size:
                 raise ValueError(
                     f"HDBSCAN: X has {dists.shape[1]} columns and the fit had {cores.size} rows; "
@@ -398,7 +396,7 @@ class HDBSCAN(Clusterer):
             metric = as_metric("gower", who="HDBSCAN", **self.gower_)
             queries = metric.prepare(X)
             return queries, np.zeros(len(queries), dtype=np.int8), metric.of_prepared()
-        queries = self._dense_rows(X, reset=False)
+        queries = self._dense_rows(X, reset=False, finite=False)
         # The metric learns from the rows of the fit what it learned at the fit.
         return queries, _kinds(queries), self._metric(self.rows_)
 
@@ -421,7 +419,7 @@ class HDBSCAN(Clusterer):
             self._check_n_rows(len(self.rows_))
             kind = np.zeros(len(self.rows_), dtype=np.int8)
             return kind, self._reach_tree(metric, self.rows_)
-        rows = self._dense_rows(X, reset=True, copy=True)
+        rows = self._dense_rows(X, reset=True, finite=False, copy=True)
         kind = _kinds(rows)
         if kind.any():
             rows = rows[kind == _FINITE]
@@ -443,31 +441,13 @@ class HDBSCAN(Clusterer):
                 f"HDBSCAN: metric_params={self.metric_params!r} was given, and "
                 "metric='precomputed' takes none; use None."
             )
-        check_table("HDBSCAN", "precomputed", X)
-        dists = validated(
-            self, trusted("HDBSCAN", X), accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=False
-        )
-        if dists.shape[0] != dists.shape[1]:
-            raise ValueError(
-                f"HDBSCAN: metric='precomputed' needs a square matrix and X has shape "
-                f"{dists.shape}; pass the distances between all rows."
-            )
-        if sp.issparse(dists):
-            dists = check_csr("HDBSCAN", dists)
-        _check_distances(dists)
+        dists = given_distances(self, X, None, finite=False, reset=True)
+        _check_symmetric(dists)
         self._check_n_rows(dists.shape[0])
         self.rows_ = None
         reach = self._reachability()
         tree = reach.of_graph(dists) if sp.issparse(dists) else reach.of_table(dists)
         return np.zeros(dists.shape[0], dtype=np.int8), tree
-
-    def _dense_rows(self, X: Any, *, reset: bool, copy: bool = False) -> npt.NDArray[Any]:
-        """Rows as a float array, of our own if `copy`; refused where they would not fit so."""
-        rows = validated(
-            self, trusted("HDBSCAN", X), accept_sparse="csr", dtype=_FLOATS,
-            ensure_all_finite=False, reset=reset, copy=copy and not sp.issparse(X),
-        )  # fmt: skip
-        return dense("HDBSCAN", rows)
 
     def _check_n_rows(self, n_rows: int) -> None:
         if n_rows < 2:
@@ -490,8 +470,7 @@ class HDBSCAN(Clusterer):
         return SMALLEST if isinstance(self.min_cluster_size, str) else int(self.min_cluster_size)
 
     def _reachability(self) -> Reachability:
-        n_threads = resolve_n_threads(self.n_threads, "HDBSCAN", n_jobs=self.n_jobs)
-        return Reachability(self._k, float(self.alpha), n_threads)
+        return Reachability(self._k, float(self.alpha), self._n_threads())
 
     def _metric(self, X: Any) -> Metric:
         return as_metric(self.metric, X, who="HDBSCAN", **(self.metric_params or {}))
@@ -532,8 +511,8 @@ class HDBSCAN(Clusterer):
         if wanted in ("centroid", "both"):
             self.centroids_ = centroids(rows, members, n_clusters)
         if wanted in ("medoid", "both"):
-            n_threads = self._reachability().n_threads
-            self.medoids_ = medoids(rows, members, n_clusters, self._metric(rows), n_threads)
+            metric = self._metric(rows)
+            self.medoids_ = medoids(rows, members, n_clusters, metric, self._n_threads())
 
     def _stored_trees(self) -> tuple[CondensedTree, FlatClusters]:
         """What `_publish` stored."""
@@ -601,23 +580,12 @@ def _spread(
     return spread
 
 
-def _check_distances(dists: Any) -> None:
-    """Refuse tables that hold no symmetric distances."""
-    values = dists.data if sp.issparse(dists) else dists
-    if np.isnan(values).any():
-        raise ValueError(
-            "HDBSCAN: Input X contains NaN, and metric='precomputed' needs distances; pass "
-            "infinity where one is not known."
-        )
-    if values.size and values.min() < 0:
-        raise ValueError(
-            f"HDBSCAN: Negative values in data passed to metric='precomputed' (the smallest is "
-            f"{values.min():g}); distances are zero or more."
-        )
+def _check_symmetric(dists: Any) -> None:
+    """Refuse tables that are not the same both ways."""
     if not sp.issparse(dists):
         return check_symmetric(dists, "HDBSCAN")
     gap = abs(dists - dists.T)
-    if gap.nnz and gap.max() > 1e-7 * values.max():
+    if gap.nnz and gap.max() > 1e-7 * dists.data.max():
         raise ValueError(
             "HDBSCAN: metric='precomputed' needs a symmetric matrix and X is not; pass the "
             "distances between all rows, for example the mean of X and X.T."
