@@ -22,7 +22,8 @@ FAMILIES = [
 ]  # fmt: skip
 #: What anything may use, and what the ground itself may use.
 GROUND = {"_kernels": set[str](), "errors": set[str](), "_config": {"_kernels"}}
-GROUND["data"] = {"_kernels", "_config", "errors"}
+GROUND["_distinct"] = set[str]()
+GROUND["data"] = {"_kernels", "_config", "_distinct", "errors"}
 GROUND["_threads"] = {"_kernels"}
 GROUND["_sparse"] = set[str]()
 #: Helpers of the estimators; they know of no family.
@@ -33,6 +34,7 @@ SHARED = {
     "_files",
     "_history",
     "_labels",
+    "_progress",
     "_stored",
     "_writing",
     "table_model",

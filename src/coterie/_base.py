@@ -23,7 +23,7 @@ from coterie._checks import (
     validated,
 )
 from coterie._config import resolve_n_threads
-from coterie._history import Callback, both, stderr_progress
+from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
 from coterie.data import Blocks, as_blocks
 

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from coterie.data.columns import column_names, columns_of
+
 #: Numbers looked at in one go.
 _TILE_NUMBERS = 1 << 18
 
@@ -69,31 +71,11 @@ def first_odd(rows: Any, odd: Callable[[Any], Any]) -> Cell | None:
     return None
 
 
-def column_names(X: Any) -> list[str] | None:
-    """The names of the columns of a data frame or an Arrow table."""
-    names = getattr(X, "column_names", None)  # Arrow, whose `columns` are the columns
-    if names is None:
-        names = getattr(X, "columns", None)
-    return None if names is None else [str(name) for name in names]
-
-
-def _columns(X: Any) -> list[npt.NDArray[Any]]:
-    """The columns of any table."""
-    if hasattr(X, "iloc"):  # pandas, where a name may stand twice
-        return [np.asarray(X.iloc[:, j]) for j in range(X.shape[1])]
-    if hasattr(X, "column_names"):
-        return [np.asarray(column) for column in X.columns]
-    if hasattr(X, "columns"):
-        return [np.asarray(X[name]) for name in X.columns]
-    cells = np.asarray(X)
-    return list(cells.T) if cells.ndim == 2 else []
-
-
 def _find(X: Any, odd: Callable[[Any], bool]) -> Cell | None:
     """The first cell of X, row by row, that is odd; None where that is not to be found."""
     if sp.issparse(X):
         return first_odd(X, np.vectorize(odd, otypes=[bool])) if X.format == "csr" else None
-    cells = (_first_of(j, column, odd) for j, column in enumerate(_columns(X)))
+    cells = (_first_of(j, column, odd) for j, column in enumerate(columns_of(X)))
     return min((cell for cell in cells if cell is not None), default=None, key=lambda c: c[:2])
 
 
@@ -170,7 +152,7 @@ def _explain_object(found: str, X: Any, names: Sequence[str] | None) -> str:
 def _explain_dates(found: str, X: Any, names: Sequence[str] | None) -> str:
     kinds = {
         f"column {name!r} holds {column.dtype}"
-        for name, column in zip(column_names(X) or (), _columns(X), strict=False)
+        for name, column in zip(column_names(X) or (), columns_of(X), strict=False)
         if column.dtype.kind in "mM"
     }
     held = " and ".join(sorted(kinds)) or "X holds types that have none in common"

@@ -1,21 +1,30 @@
-"""What a fit leaves behind to look at: one schema for every estimator."""
+"""What a fit leaves behind to look at: one schema for every estimator.
+
+An entry of `history_` is an `Iteration` or a `Stage`, told apart by the key of that name. Both have
+`seconds`, and both say in words what they are about, so that who reads them needs no estimator.
+"""
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from coterie._progress import Callback, Progress, says_stop
+from coterie.errors import AdviceWarning
+
 
 class Iteration(TypedDict, total=False):
-    """One iteration: an entry of `history_`.
+    """One step of a method that takes many.
 
-    The objective is given after each of the two half-steps, so that their descent can be drawn.
+    The objective is given after each of the two half-steps, so that their descent can be drawn;
+    where a method has one value a step, it is `objective_update`. `objective_name` says what
+    falls ("sum of squared errors", "free energy"), `step_name` what a step is called.
     `seconds` is wall time since the run began; `parameters` is there with ``keep="parameters"``.
     Mixtures give the two terms of the free energy after the E-step, `energy` + `neg_entropy`.
     """
@@ -23,6 +32,8 @@ class Iteration(TypedDict, total=False):
     iteration: int
     objective_assign: float
     objective_update: float
+    objective_name: str
+    step_name: str
     shift: float
     n_changed: int
     n_scanned: int
@@ -34,13 +45,16 @@ class Iteration(TypedDict, total=False):
 
 
 class Stage(TypedDict):
-    """One stage of a method that does not iterate: an entry of its `history_`.
+    """One stage of a method that does not iterate.
 
     `seconds` is wall time since the fit began, at the end of the stage.
     """
 
     stage: str
     seconds: float
+
+
+Entry = Iteration | Stage
 
 
 class Event(TypedDict):
@@ -56,32 +70,18 @@ class Event(TypedDict):
     detail: str
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What a callback is given once an iteration; `parameters` are there to read, not to change."""
-
-    iteration: int
-    max_iter: int
-    objective: float
-    restart: int
-    n_init: int
-    parameters: npt.NDArray[np.float64]
-
-
-#: Called once an iteration; returning True stops the fit, which keeps the best model so far.
-Callback = Callable[[Progress], Any]
-
-
 @dataclass
 class Recorder:
     """Collects history and events of one run and tells the callback."""
 
-    max_iter: int
+    max_iter: int = 0
     callback: Callback | None = None
     keep_parameters: bool = False
     restart: int = 0
     n_init: int = 1
-    history: list[Iteration] = field(default_factory=list)
+    objective_name: str = "sum of squared errors"
+    step_name: str = "iteration"
+    history: list[Any] = field(default_factory=list)  # of Entry
     events: list[Event] = field(default_factory=list)
     stopped: bool = False
     _began: float = field(default_factory=time.perf_counter)
@@ -97,8 +97,21 @@ class Recorder:
         """Note an event."""
         self.events.append(Event(what=what, where=where, iteration=iteration, detail=detail))
 
+    def advise(self, who: str, what: str, sentence: str, *, depth: int = 0) -> None:
+        """Note an event that calls for other parameters, and warn of it.
+
+        The warning points to the line that called `fit`, where `fit` is `depth` calls above.
+        """
+        self.event(what, sentence)
+        warnings.warn(f"{who}: {sentence}", AdviceWarning, stacklevel=3 + depth)
+
+    def stage(self, name: str) -> None:
+        """Note the end of a stage."""
+        self.history.append(Stage(stage=name, seconds=time.perf_counter() - self._began))
+
     def iteration(self, parameters: npt.NDArray[np.float64], **entry: Any) -> bool:
         """Note an iteration; True when the callback asks to stop."""
+        entry["objective_name"], entry["step_name"] = self.objective_name, self.step_name
         entry["seconds"] = time.perf_counter() - self._began
         if self.keep_parameters:
             entry["parameters"] = parameters.copy()
@@ -112,41 +125,29 @@ class Recorder:
                 n_init=self.n_init,
                 parameters=parameters,
             )
-            if _says_stop(self.callback(progress)):
+            if says_stop(self.callback(progress)):
                 self.stopped = True
                 self.event("stopped", "the callback asked to stop", iteration=entry["iteration"])
         return self.stopped
 
 
-def _says_stop(answer: Any) -> bool:
-    """Only True itself stops a fit, not anything that happens to be returned."""
-    return isinstance(answer, (bool, np.bool_)) and bool(answer)
+class Duration(NamedTuple):
+    """A stage and the seconds that it took."""
+
+    stage: str
+    seconds: float
 
 
-def stderr_progress(who: str) -> Callback:
-    """A callback that keeps one line on stderr up to date (`verbose=True`)."""
-
-    def show(progress: Progress) -> None:
-        restart = f" run {progress.restart + 1}/{progress.n_init}" if progress.n_init > 1 else ""
-        end = "\n" if not sys.stderr.isatty() else "\r"
-        print(
-            f"{who}:{restart} iteration {progress.iteration}/{progress.max_iter}, "
-            f"objective {progress.objective:.6g}",
-            end=end,
-            file=sys.stderr,
-            flush=True,
-        )
-
-    return show
+def durations(history: Iterable[Mapping[str, Any]]) -> list[Duration]:
+    """How long each stage of a history took; its other entries count to the stage after them."""
+    found, before = [], 0.0
+    for entry in history:
+        if "stage" in entry:
+            found.append(Duration(entry["stage"], entry["seconds"] - before))
+            before = entry["seconds"]
+    return found
 
 
-def both(first: Callback | None, second: Callback | None) -> Callback | None:
-    """One callback that calls two; stops when either says so."""
-    if first is None or second is None:
-        return first or second
-
-    def call(progress: Progress) -> bool:
-        answers = [first(progress), second(progress)]
-        return any(_says_stop(answer) for answer in answers)
-
-    return call
+def iterations(history: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The entries of a history that are iterations."""
+    return [entry for entry in history if "iteration" in entry]

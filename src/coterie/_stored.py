@@ -195,6 +195,8 @@ class Parts(Field):
 
 #: `history_` and `events_`.
 RECORDS = Many(Parts())
+#: The same of estimators whose older files have none.
+LATER_RECORDS = Many(Parts(), optional=True)
 #: Of every fitted estimator.
 COLUMNS: dict[str, Field] = {
     "n_features_in_": Whole(1, 2**31, size="columns"),

@@ -20,7 +20,8 @@ from sklearn.preprocessing import StandardScaler
 
 import twins
 from coterie import KMeans, options
-from coterie._history import Event, Iteration, Progress
+from coterie._history import Event, Iteration
+from coterie._progress import Progress
 
 ALGORITHMS = ["auto", "lloyd", "hamerly", "yinyang"]
 FEWER = pytest.mark.filterwarnings("ignore:Number of distinct clusters")

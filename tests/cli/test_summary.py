@@ -83,3 +83,22 @@ def test_long_names_are_folded_and_numbers_are_not():
     shown = on_a_terminal("fit", "t.csv", "-k", "3", width=60)
     grid = shown[shown.index("cluster") : shown.index("SSE")]
     assert max(len(line) for line in grid.splitlines()) <= 60
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        (["kmeans", "-k", "3"], r"\niterations  \d+\n"),
+        (["gaussian", "-k", "2"], r"\niterations  \d+\n"),
+        (["agglomerative", "-k", "3"], r"\nstages +rows [\d.]+ s, merges [\d.]+ s, cut [\d.]+ s\n"),
+        (["hdbscan"], r"\nstages +mutual reachability tree [\d.]+ s, single linkage "),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_how_a_fit_went_is_told(method, told):
+    table(2)
+    run = subprocess.run(
+        [*COTERIE, "fit", "t.csv", "--method", *method], capture_output=True, text=True
+    )
+    assert run.returncode == 0
+    assert re.search(told, run.stdout)

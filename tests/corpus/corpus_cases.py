@@ -21,8 +21,8 @@ from coterie.distance import pairwise
 from coterie.neighbors import count_within, knn, kth_distances, merge_tree, within
 from coterie.select import suggest_eps, suggest_min_samples
 
-#: What of a fitted model differs between two fits though nothing is wrong.
-_CLOCK = "seconds"
+#: What of a history is no result: the clock, and the words for what it is about.
+_NO_RESULT = ("seconds", "objective_name", "step_name")
 
 
 def digest(value: Any) -> str:
@@ -43,7 +43,7 @@ def _feed(state: Any, value: Any) -> None:
         state.update(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, Mapping):
         for key in sorted(value, key=str):
-            if key != _CLOCK:
+            if key not in _NO_RESULT:
                 _feed(state, (str(key), value[key]))
     elif isinstance(value, (list, tuple)):
         state.update(f"{len(value)}".encode())

@@ -189,7 +189,9 @@ class BisectingKMeans(CentroidClusterer):
         check_enough_rows("BisectingKMeans", self.n_clusters, blocks.n_rows)
         columns, space = self._lay_out(blocks)
         rng = check_random_state(self.random_state)
-        recorder = Recorder(self.n_clusters - 1, self._callback(), self.keep == "parameters")
+        recorder = Recorder(
+            self.n_clusters - 1, self._callback(), self.keep == "parameters", step_name="split"
+        )
 
         root = one_cluster(blocks, columns, space)
         leaves = bisect(

@@ -40,6 +40,11 @@ from coterie.data import Blocks
 
 Floats = npt.NDArray[np.float64]
 
+#: What is lowered under each metric.
+_OBJECTIVES = {
+    "euclidean": "sum of squared errors",
+    "cosine": "sum of squared errors on the sphere",
+}
 #: Seedings of which one run is usually enough; the others get ten.
 _ONE_RUN = {"k-means++", "farthest-first", "k-means||"}
 
@@ -297,7 +302,12 @@ class KMeans(CentroidClusterer):
         best: LloydRun | None = None
         for restart in range(n_init):
             recorder = Recorder(
-                self.max_iter, self._callback(), self.keep == "parameters", restart, n_init
+                self.max_iter,
+                self._callback(),
+                self.keep == "parameters",
+                restart,
+                n_init,
+                objective_name=_OBJECTIVES[self.metric],
             )
             run = self._run(blocks, space, rng, tol, recorder)
             if best is None or improves(run.objective, run.centers, best.objective, best.centers):

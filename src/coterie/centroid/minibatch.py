@@ -225,7 +225,10 @@ class MiniBatchKMeans(CentroidClusterer):
 
         batch_size = min(self.batch_size, blocks.n_rows)
         max_steps = self.max_iter * blocks.n_rows // batch_size
-        recorder = Recorder(max_steps, self._callback(), self.keep == "parameters")
+        recorder = Recorder(
+            max_steps, self._callback(), self.keep == "parameters",
+            objective_name="smoothed sum of squared errors", step_name="step",
+        )  # fmt: skip
         run = minibatch(
             blocks,
             space,

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie.data.columns import codes, numbers, one_hot, sorts_of, values_met
+
 
 def coordinates(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Standardised numbers, and a column of zeros and ones for every category of a text column.
@@ -15,11 +17,11 @@ def coordinates(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """
     parts = []
     for column in values.T:
-        words = {cell for cell in column.tolist() if isinstance(cell, str)}
-        if words:
-            parts.append(np.array([[cell == word for word in sorted(words)] for cell in column]))
+        if "word" in sorts_of(column):
+            words = sorted(cell for cell in values_met(column) if isinstance(cell, str))
+            parts.append(one_hot([codes(column, words)], [len(words)]).toarray())
             continue
-        numbers = column.astype(np.float64)
-        spread = np.nanstd(numbers) or 1.0
-        parts.append(np.nan_to_num((numbers - np.nanmean(numbers)) / spread)[:, np.newaxis])
+        standing = numbers(column)
+        spread = np.nanstd(standing) or 1.0
+        parts.append(np.nan_to_num((standing - np.nanmean(standing)) / spread)[:, np.newaxis])
     return np.hstack(parts).astype(np.float64)

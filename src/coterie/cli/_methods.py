@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from coterie._history import durations, iterations
 
 Rows = npt.NDArray[Any]
 
@@ -74,7 +76,7 @@ def kmeans(rows: Rows, choices: Choices, units: str) -> Found:
         random_state=choices.seed,
         callback=choices.callback,
     ).fit(rows)
-    facts = {"SSE": f"{model.inertia_:.10g} ({units})", "iterations": str(model.n_iter_)}
+    facts = {"SSE": f"{model.inertia_:.10g} ({units})", **_course(model.history_)}
     return Found(model, model.labels_, model.cluster_centers_, facts)
 
 
@@ -86,6 +88,7 @@ def agglomerative(rows: Rows, choices: Choices, units: str) -> Found:
     facts = {"linkage": model.linkage}
     if model.n_clusters_ > 1:
         facts["cut below"] = f"{model.distances_[1 - model.n_clusters_]:.10g} ({units})"
+    facts.update(_course(model.history_))
     return Found(model, model.labels_, _means(rows, model.labels_), facts)
 
 
@@ -98,6 +101,7 @@ def dbscan(rows: Rows, choices: Choices, units: str) -> Found:
     eps = getattr(model, "eps_", model.eps)
     chosen = ", chosen by the k-distances" if model.eps == "auto" else ""
     facts = {"eps": f"{eps:.10g} ({units}{chosen})", "min_samples": str(model.min_samples)}
+    facts.update(_course(model.history_))
     return Found(model, model.labels_, _means(rows, model.labels_), facts)
 
 
@@ -107,9 +111,8 @@ def hdbscan(rows: Rows, choices: Choices, units: str) -> Found:
 
     model = HDBSCAN(**_params(METHODS["hdbscan"].options, choices)).fit(rows)
     size = getattr(model, "min_cluster_size_", model.min_cluster_size)
-    return Found(
-        model, model.labels_, _means(rows, model.labels_), {"min. size": f"{size} rows a cluster"}
-    )
+    facts = {"min. size": f"{size} rows a cluster", **_course(model.history_)}
+    return Found(model, model.labels_, _means(rows, model.labels_), facts)
 
 
 def _mixture(name: str, method: str, centers: Callable[[Any], Any], **defaults: Any) -> Any:
@@ -127,11 +130,18 @@ def _mixture(name: str, method: str, centers: Callable[[Any], Any], **defaults: 
         with suppress(AttributeError):  # a posterior has none
             facts["BIC"] = f"{model.bic(rows):.10g}"
         facts["weights"] = ", ".join(f"{weight:.4f}" for weight in model.weights_)
-        facts["iterations"] = str(model.n_iter_)
+        facts.update(_course(model.history_))
         facts.update({f"note {i}": event["detail"] for i, event in enumerate(model.events_, 1)})
         return Found(model, model.predict(rows), np.asarray(centers(model)), facts)
 
     return fit
+
+
+def _course(history: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """How a fit went, by its history alone: steps that were taken, stages that took their time."""
+    facts = {f"{step['step_name']}s": str(step["iteration"]) for step in iterations(history)}
+    took = [f"{name} {seconds:.3f} s" for name, seconds in durations(history)]
+    return facts | ({"stages": ", ".join(took)} if took else {})
 
 
 def _likely(categories: Any, probabilities: Any) -> list[str]:

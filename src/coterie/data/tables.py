@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.data._delimited import Delimited, listing, read_delimited
+from coterie.data.columns import missing_cells
 from coterie.errors import DataError
 
 __all__ = ["STDIN", "Table", "read_table"]
@@ -261,12 +262,8 @@ def _check_column(
     cell: Callable[[int], tuple[int, str]] | None,
 ) -> None:
     """Refuse infinity, and missing cells where they are not welcome; `cell` finds one in a file."""
-    if column.dtype == object:
-        lacking = np.array([value is None for value in column])
-    elif np.isfinite(column).all():
-        return
-    else:
-        lacking = np.isnan(column)
+    lacking = missing_cells(column)
+    if column.dtype != object:
         infinite = np.isinf(column)
         if infinite.any():
             raise DataError(

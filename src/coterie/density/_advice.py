@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from coterie.density._rule import NOISE, Clustering, DensityRule
+from coterie._labels import NOISE
+from coterie.density._rule import Clustering, DensityRule
 
 #: The share of the rows that makes a cluster giant.
 GIANT_SHARE = 0.99

@@ -14,7 +14,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from coterie._kernels import kernels
-from coterie.density._rule import NOISE, Clustering, DensityRule, Labels
+from coterie._labels import NOISE
+from coterie.density._rule import Clustering, DensityRule, Labels
 
 #: Distances looked at together: 32 MB of them.
 SLAB_ENTRIES = 1 << 22

@@ -10,8 +10,6 @@ import numpy.typing as npt
 Doubles = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
-#: The label of rows in no cluster.
-NOISE = -1
 #: Whose cluster a border row joins.
 BORDERS = ("first", "nearest", "noise")
 

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
+from coterie._labels import NOISE
 from coterie.density._condense import CondensedTree
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
-NOISE = -1
 METHODS = ("eom", "leaf")
 
 

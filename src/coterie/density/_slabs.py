@@ -13,8 +13,9 @@ import numpy.typing as npt
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from coterie._labels import NOISE, number_by_first
 from coterie.density._lookup import SLAB_ENTRIES, label_by_distances
-from coterie.density._rule import NOISE, Clustering, DensityRule, Labels
+from coterie.density._rule import Clustering, DensityRule, Labels
 
 #: Distances between some rows and others, (n_rows, n_others).
 Distances = Callable[[Any, Any], npt.NDArray[np.float64]]
@@ -27,7 +28,7 @@ def cluster_by_distances(distances: Distances, rows: Any, rule: DensityRule) -> 
     core_rows = rows[core_ids]
     component, n_clusters = _join(core_rows, distances, rule.eps)
     labels = np.full(rows.shape[0], NOISE, dtype=np.int64)
-    labels[core_ids] = _by_first_member(component, n_clusters)
+    labels[core_ids] = number_by_first(component)
     if rule.border != "noise" and core_ids.size:
         border_ids = np.flatnonzero(~core)
         labels[border_ids] = label_rows(
@@ -79,11 +80,3 @@ def _join(core_rows: Any, distances: Distances, eps: float) -> tuple[npt.NDArray
         n_components, joined = connected_components(pairs, directed=False)
         component = joined[component]
     return component, n_components
-
-
-def _by_first_member(component: npt.NDArray[Any], n_components: int) -> npt.NDArray[Any]:
-    """Components numbered by their first member."""
-    _, first = np.unique(component, return_index=True)
-    number = np.empty(n_components, dtype=np.int64)
-    number[np.argsort(first)] = np.arange(n_components)
-    return number[component]

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from coterie._labels import NOISE
 from coterie.density._condense import CondensedTree
-from coterie.density._select import NOISE, FlatClusters
+from coterie.density._select import FlatClusters
 from coterie.distance import as_metric
 
 

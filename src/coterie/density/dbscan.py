@@ -25,8 +25,9 @@ from coterie._checks import (
     validated,
     whole,
 )
-from coterie._history import Event
-from coterie._stored import RECORDS, Array, Field, Parts, Real, Sizes, Sparse, Whole
+from coterie._history import Event, Recorder, Stage
+from coterie._labels import NOISE
+from coterie._stored import LATER_RECORDS, RECORDS, Array, Field, Parts, Real, Sizes, Sparse, Whole
 from coterie.density._advice import advise
 from coterie.density._euclidean import cluster_rows, label_by_core
 from coterie.density._knee import read_eps
@@ -39,11 +40,10 @@ from coterie.density._lookup import (
     label_by_equality,
     label_by_walks,
 )
-from coterie.density._rule import BORDERS, NOISE, Clustering, DensityRule
+from coterie.density._rule import BORDERS, Clustering, DensityRule
 from coterie.density._slabs import cluster_by_distances, label_rows
 from coterie.density._stored import check_rows_loaded
 from coterie.distance import NAMES, Metric, as_metric
-from coterie.errors import AdviceWarning
 from coterie.neighbors import Index
 
 #: From rows and what is asked of them to their clusters.
@@ -126,6 +126,8 @@ class DBSCAN(Clusterer):
     metric_params_ : dict
         What another metric learned from X where `metric_params` does not give it, for `predict`:
         ``V`` of ``"seuclidean"``, ``VI`` and ``center`` of ``"mahalanobis"``.
+    history_ : list of dict
+        The stages with their seconds.
     events_ : list of dict
         Advice where the parameters hardly suit the rows; given as a warning, too.
 
@@ -148,6 +150,7 @@ class DBSCAN(Clusterer):
         "gower_": Parts(optional=True),
         "metric_params_": Parts(optional=True),
         "n_one_way_": Whole(0),
+        "history_": LATER_RECORDS,
         "events_": RECORDS,
     }
     _rules: ClassVar[Mapping[str, Rule]] = {
@@ -168,6 +171,7 @@ class DBSCAN(Clusterer):
     components_: Any
     eps_: float
     n_one_way_: int
+    history_: list[Stage]
     events_: list[Event]
 
     def __init__(
@@ -211,20 +215,27 @@ class DBSCAN(Clusterer):
         self
         """
         self._check_params()
-        self.events_ = []
-        self._check_power()
+        recorder = Recorder()
+        self._check_power(recorder)
         rows, cluster = self._given(X) if self.metric in _GIVEN else self._measured(X)
         weights = _signed_weights(sample_weight, rows.shape[0])
-        self.eps_ = self._choose_eps(rows) if self.eps == "auto" else float(self.eps)
+        recorder.stage("rows")
+        if self.eps == "auto":
+            self.eps_ = self._choose_eps(rows, recorder)
+            recorder.stage("choice of eps")
+        else:
+            self.eps_ = float(self.eps)
         rule = self._rule(weights)
         found = cluster(rows, rule)
+        recorder.stage("clusters")
         self.labels_ = found.labels
         self.core_sample_indices_ = np.flatnonzero(found.core)
         self.components_ = rows[self.core_sample_indices_]
-        self._note_one_way(rows)
+        self._note_one_way(rows, recorder)
         pairs = replace(rule, min_samples=2.0, weights=None, border="noise")
         for what, sentence in advise(found, rule, lambda: cluster(rows, pairs).n_clusters > 0):
-            self._advise(what, sentence)
+            recorder.advise("DBSCAN", what, sentence)
+        self.history_, self.events_ = recorder.history, recorder.events
         return self
 
     def fit_predict(
@@ -301,24 +312,26 @@ class DBSCAN(Clusterer):
             params.setdefault("p", self.p)
         return as_metric(self.metric, X, who="DBSCAN", **params, **learned)
 
-    def _check_power(self) -> None:
+    def _check_power(self, recorder: Recorder) -> None:
         """Warn of parameters of a metric that are not used."""
         if self.metric_params and self.metric in _GIVEN:
-            self._advise(
+            recorder.advise(
+                "DBSCAN",
                 "metric_params are not used",
                 f"metric_params={self.metric_params!r} was given, and metric={self.metric!r} takes "
                 "none; leave metric_params out.",
-                depth=2,
+                depth=1,
             )
         if self.p is None:
             return
         if self.metric not in _WITH_POWER:
             if self.metric not in _OF_POWER or _OF_POWER[self.metric] != self.p:
-                self._advise(
+                recorder.advise(
+                    "DBSCAN",
                     "p is not used",
                     f"p={self.p!r} was given, and metric={self.metric!r} takes none; leave p out "
                     "or use metric='minkowski'.",
-                    depth=2,
+                    depth=1,
                 )
         elif (self.metric_params or {}).get("p", self.p) != self.p:
             # The words and the kind of scikit-learn's, which tools look for.
@@ -329,7 +342,7 @@ class DBSCAN(Clusterer):
                 stacklevel=3,
             )
 
-    def _note_one_way(self, given: Any) -> None:
+    def _note_one_way(self, given: Any, recorder: Recorder) -> None:
         """Count the pairs whose given distances differ by direction, and advise on them."""
         self.n_one_way_ = 0
         if self.metric not in _GIVEN:
@@ -337,14 +350,15 @@ class DBSCAN(Clusterer):
         lengths_matter = self.metric == "graph" or self.border == "nearest"
         self.n_one_way_ = count_one_way(given, self.eps_, lengths_matter)
         if self.n_one_way_:
-            self._advise(
+            recorder.advise(
+                "DBSCAN",
                 "distances differ by direction",
                 f"{self.n_one_way_} pairs of rows are within eps={self.eps_:g} one way only, so "
                 f"clusters depend on the order of rows; {_MAKE_SYMMETRIC}.",
-                depth=2,
+                depth=1,
             )
 
-    def _choose_eps(self, rows: Any) -> float:
+    def _choose_eps(self, rows: Any, recorder: Recorder) -> float:
         """The eps that the distances of checked rows suggest."""
         if self.metric in _GIVEN:
             raise ValueError(
@@ -359,7 +373,8 @@ class DBSCAN(Clusterer):
         index = Index.over_prepared("DBSCAN", rows, metric, n_threads=self._n_threads())
         found = read_eps("DBSCAN", index, self.min_samples)
         if not (found.has_knee or found.has_level):
-            self._advise("no knee", f"eps='auto' took eps={found.eps:g}: {found.reason}.", depth=2)
+            sentence = f"eps='auto' took eps={found.eps:g}: {found.reason}."
+            recorder.advise("DBSCAN", "no knee", sentence, depth=1)
         return found.eps
 
     def _measured(self, X: Any) -> tuple[Any, Cluster]:
@@ -400,11 +415,6 @@ class DBSCAN(Clusterer):
         if self.metric == "graph" and not sp.issparse(given):
             given = check_csr("DBSCAN", sp.csr_matrix(given))
         return given
-
-    def _advise(self, what: str, sentence: str, depth: int = 1) -> None:
-        """Note advice, and warn where `fit` was called, `depth` calls above."""
-        self.events_.append(Event(what=what, where=None, iteration=None, detail=sentence))
-        warnings.warn(f"DBSCAN: {sentence}", AdviceWarning, stacklevel=2 + depth)
 
     def _check_together_loaded(self, sizes: Sizes) -> None:
         ids, labels = self.core_sample_indices_, self.labels_

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, Self
@@ -30,7 +28,8 @@ from coterie._checks import (
     validated,
     whole,
 )
-from coterie._history import Event, Stage
+from coterie._history import Event, Recorder, Stage
+from coterie._labels import number_by_first
 from coterie._stored import RECORDS, Array, Field, Nothing, Parts, Real, Sizes, Whole
 from coterie.density._advice import advise_sizes
 from coterie.density._auto_size import SMALLEST, suggest_min_cluster_size
@@ -45,7 +44,6 @@ from coterie.density._condense import (
 from coterie.density._reach import Reachability, ReachTree
 from coterie.density._select import (
     METHODS,
-    NOISE,
     FlatClusters,
     Membership,
     Selection,
@@ -55,7 +53,6 @@ from coterie.density._select import (
 )
 from coterie.density._stored import check_rows_loaded, check_trees
 from coterie.distance import NAMES, Metric, as_metric
-from coterie.errors import AdviceWarning
 
 Kinds = npt.NDArray[np.int8]
 
@@ -286,12 +283,14 @@ class HDBSCAN(Clusterer):
                 f"HDBSCAN: store_centers={self.store_centers!r} was given, and there are no "
                 f"centres under metric={self.metric!r}; use None."
             )
-        began = time.perf_counter()
-        self.history_, self.events_ = [], []
-        kind, reach_tree = self._given(X) if self.metric == "precomputed" else self._measured(X)
-        self._note_stage("mutual reachability tree", began)
+        recorder = Recorder()
+        if self.metric == "precomputed":
+            kind, reach_tree = self._given(X)
+        else:
+            kind, reach_tree = self._measured(X, recorder)
+        recorder.stage("mutual reachability tree")
         merges = single_linkage(reach_tree.tree)
-        self._note_stage("single linkage", began)
+        recorder.stage("single linkage")
         rule = self._selection()
         self.min_cluster_size_ = (
             suggest_min_cluster_size(merges, rule)
@@ -301,9 +300,12 @@ class HDBSCAN(Clusterer):
         tree = condense(merges, self.min_cluster_size_)
         flat = select_clusters(tree, rule)
         members = belong(tree, flat, tree.row_cluster, tree.row_lambda)
-        self._note_stage("condensed tree", began)
+        recorder.stage("condensed tree")
         self._publish(kind, reach_tree, tree, flat, members)
-        self._advise(members.labels, flat.n_clusters)
+        advice = advise_sizes(members.labels, flat.n_clusters, self.min_cluster_size_, self._k)
+        if advice is not None:
+            recorder.advise("HDBSCAN", *advice)
+        self.history_, self.events_ = recorder.history, recorder.events
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> npt.NDArray[np.int64]:
@@ -382,12 +384,8 @@ class HDBSCAN(Clusterer):
         n_rows = self.core_distances_.size
         graph = sp.coo_matrix((np.ones(n_short, dtype=np.int8), (heads, tails)), (n_rows, n_rows))
         _, group = csgraph.connected_components(graph, directed=False)
-        _, lowest, sizes = np.unique(group, return_index=True, return_counts=True)
-        kept = np.flatnonzero(sizes >= min_cluster_size)
-        number = np.full(sizes.size, NOISE)
-        number[kept[np.argsort(lowest[kept])]] = np.arange(kept.size)
         kind = np.where(self.labels_ <= _INFINITE, self.labels_, _FINITE)
-        return _spread(number[group], kind)
+        return _spread(number_by_first(group, min_cluster_size), kind)
 
     def _measure_again(self, X: Any) -> tuple[Any, Kinds, Metric]:
         """Other rows like those of the fit with their kinds, and the metric of the fit."""
@@ -409,7 +407,7 @@ class HDBSCAN(Clusterer):
 
     # How fit does it.
 
-    def _measured(self, X: Any) -> tuple[Kinds, ReachTree]:
+    def _measured(self, X: Any, recorder: Recorder) -> tuple[Kinds, ReachTree]:
         """The kinds of the rows of X, and the tree of the finite ones under a metric."""
         if self.metric == "gower":  # of mixed tables with missing cells; knows how to read them
             validated(self, X, skip_check_array=True)
@@ -424,7 +422,7 @@ class HDBSCAN(Clusterer):
         if kind.any():
             rows = rows[kind == _FINITE]
             detail = f"{kind.size - len(rows)} rows with infinite or missing values take no part"
-            self._note_event("rows left out", detail)
+            recorder.event("rows left out", detail)
         self._check_n_rows(len(rows))
         self.rows_ = rows
         metric = self._metric(rows)
@@ -519,18 +517,6 @@ class HDBSCAN(Clusterer):
         stored = self.condensed_tree_
         tree = CondensedTree(*(stored[field.name] for field in fields(CondensedTree)))
         return tree, FlatClusters(self.selected_clusters_, stored["label"], self.least_lambda_)
-
-    def _note_stage(self, stage: str, began: float) -> None:
-        self.history_.append(Stage(stage=stage, seconds=time.perf_counter() - began))
-
-    def _note_event(self, what: str, detail: str) -> None:
-        self.events_.append(Event(what=what, where=None, iteration=None, detail=detail))
-
-    def _advise(self, labels: npt.NDArray[np.int64], n_clusters: int) -> None:
-        advice = advise_sizes(labels, n_clusters, self.min_cluster_size_, self._k)
-        if advice is not None:
-            self._note_event(*advice)
-            warnings.warn(f"HDBSCAN: {advice[1]}", AdviceWarning, stacklevel=3)
 
     def _check_together_loaded(self, sizes: Sizes) -> None:
         n_rows = sizes["finite"]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_memory, nan_for_masked, refuse_lazy, refuse_stand_in
+from coterie._checks import check_memory, refuse_stand_in
 from coterie._config import resolve_n_threads
 from coterie.distance._forms import Reader
+from coterie.distance._gower import gower
 from coterie.distance._metric import Metric, RowFunction
 from coterie.distance._named import mahalanobis, minkowski, seuclidean, without_parameters
 
@@ -31,8 +30,6 @@ __all__ = [
 ]
 
 Floats = npt.NDArray[np.float64]
-#: For each column of a mixed table the values it takes, or None for numbers.
-Categories = Sequence[Sequence[Any] | None]
 
 METRICS = (
     "euclidean", "sqeuclidean", "seuclidean", "mahalanobis", "manhattan", "cityblock", "chebyshev",
@@ -234,7 +231,7 @@ def prepare_both(
 
 
 def _gower_of(who: str, name: str, X: Any, params: dict[str, Any]) -> Metric:
-    return _gower(X, who, **params)
+    return gower(X, who, **params)
 
 
 _MAKERS: dict[str, Callable[[str, str, Any, dict[str, Any]], Metric]] = {
@@ -254,178 +251,3 @@ def _refuse_unknown(who: str, name: str, params: Mapping[str, Any], known: Seque
             f"{who}: metric={name!r} was given {', '.join(unknown)}, which it does not take; "
             f"{takes}."
         )
-
-
-# Gower's metric for mixed tables.
-
-
-def _gower(
-    X: Any,
-    who: str,
-    *,
-    categorical: Any = None,
-    categories: Categories | None = None,
-    ranges: Any = None,
-    weights: Any = None,
-) -> Metric:
-    """Gower (1971): the mean over columns of |a - b| / range, or of a != b for categories.
-
-    A cell that is missing (NaN, None, NA) leaves its column out for the pair; two rows that share
-    no cell are infinitely far apart. In a data frame, columns that hold neither numbers nor times
-    are categorical.
-    """
-    if categories is None:
-        categories = _learn_categories(who, X, categorical)
-    coder = _Coder.of(who, categories)
-    n_cols = len(categories)
-    if ranges is None:
-        table = coder.encode(X)
-        missing = np.isnan(table)
-        ranges = np.where(missing, -np.inf, table).max(axis=0)
-        with np.errstate(over="ignore"):
-            ranges = ranges - np.where(missing, np.inf, table).min(axis=0)
-        if (ranges == np.inf).any():
-            raise ValueError(
-                f"{who}: metric='gower' divides by the range of each column, and that of column "
-                f"{int(np.argmax(ranges))} overflows float64; divide this column by a constant."
-            )
-    ranges = np.array(np.broadcast_to(np.asarray(ranges, dtype=np.float64), n_cols))
-    # A column without range is compared for equality, which all its cells pass.
-    ranges[coder.categorical | ~(ranges > 0)] = 0.0
-    weights = np.ones(n_cols) if weights is None else np.asarray(weights, dtype=np.float64)
-    if weights.shape != (n_cols,) or not (weights >= 0).all() or not weights.any():
-        raise ValueError(
-            f"{who}: weights of metric='gower' must be {n_cols} numbers of zero or more, one a "
-            "column and not all zero."
-        )
-    weights = np.ascontiguousarray(weights)
-    learned = {"categories": categories, "ranges": ranges, "weights": weights}
-    return Metric("gower", ("gower", 2.0, ranges, weights, 1.0), coder.encode, learned=learned)
-
-
-def _learn_categories(who: str, X: Any, categorical: Any) -> Categories:
-    """The values that each categorical column takes, in the order they appear in."""
-    refuse_lazy(who, X)
-    columns = _columns(X)
-    mask = np.array([not _is_numeric(column) for column in columns])
-    if categorical is not None:
-        mask[_find_columns(who, X, categorical, len(columns))] = True
-    return [
-        list(dict.fromkeys(v for v in column if not _is_missing(v))) if is_category else None
-        for column, is_category in zip(columns, mask, strict=True)
-    ]
-
-
-def _find_columns(who: str, X: Any, categorical: Any, n_cols: int) -> npt.NDArray[np.intp]:
-    """The places of columns that were given as a mask, by place or by name."""
-    given = np.ravel(np.asarray(categorical, dtype=object)).tolist()
-    if len(given) == n_cols and all(isinstance(entry, (bool, np.bool_)) for entry in given):
-        return np.flatnonzero(np.array(given, dtype=bool))
-    names = {name: place for place, name in enumerate(getattr(X, "columns", ()))}
-    places = []
-    for entry in given:
-        is_place = isinstance(entry, (int, np.integer)) and not isinstance(entry, bool)
-        if entry in names:
-            places.append(names[entry])
-        elif is_place and -n_cols <= entry < n_cols:
-            places.append(int(entry))
-        else:
-            raise ValueError(
-                f"{who}: categorical={categorical!r} of metric='gower' names the column {entry!r} "
-                f"and X has {n_cols} columns; pass their places from 0, their names in a data "
-                "frame, or True and False for each."
-            )
-    return np.array(places, dtype=np.intp)
-
-
-@dataclass(frozen=True)
-class _Coder:
-    """Tables of numbers and categories as numbers, with NaN for missing cells."""
-
-    who: str
-    categorical: npt.NDArray[np.bool_]
-    codes: dict[int, dict[Any, int]]  # of each categorical column: its values, numbered
-
-    @staticmethod
-    def of(who: str, categories: Categories) -> _Coder:
-        """A coder by the values of each categorical column."""
-        mask = np.array([values is not None for values in categories])
-        codes = {
-            j: {value: code for code, value in enumerate(values)}
-            for j, values in enumerate(categories)
-            if values is not None
-        }
-        return _Coder(who, mask, codes)
-
-    def encode(self, X: Any) -> npt.NDArray[Any]:
-        """A float64 table; a category that was never seen differs from all others."""
-        refuse_lazy(self.who, X)
-        columns = _columns(X)
-        if len(columns) != len(self.categorical):
-            raise ValueError(
-                f"{self.who}: metric='gower' was made for {len(self.categorical)} columns and X "
-                f"has {len(columns)}."
-            )
-        out = np.empty((len(columns[0]), len(columns)))
-        for j, column in enumerate(columns):
-            if j not in self.codes:
-                out[:, j] = _as_numbers(column)
-                if np.isinf(out[:, j]).any():
-                    raise ValueError(
-                        f"{self.who}: metric='gower' compares finite numbers, and column {j} of X "
-                        f"holds infinity (row {int(np.argmax(np.isinf(out[:, j])))}); leave such "
-                        "rows out, or set the cell to NaN if it is missing."
-                    )
-            else:
-                known = self.codes[j]
-                out[:, j] = [np.nan if _is_missing(v) else known.get(v, -1) for v in column]
-        return out
-
-
-def _columns(X: Any) -> list[npt.NDArray[Any]]:
-    """The columns of a data frame or of an array."""
-    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
-        return [np.asarray(X[name]) for name in X.columns]
-    array = np.asarray(nan_for_masked(X, table=True))
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"gower: X has shape {array.shape}; pass a table of rows and columns.")
-    return list(array.T)
-
-
-def _is_missing(value: Any) -> bool:
-    # The comparison of pandas' NA with itself is NA again, which is neither true nor false.
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
-
-
-def _is_numeric(column: npt.NDArray[Any]) -> bool:
-    """Numbers or times, missing or not; booleans and everything else are categories."""
-    if column.dtype == object:
-        known = [value for value in column if not _is_missing(value)]
-        return all(map(_is_number, known)) or all(isinstance(value, date) for value in known)
-    return column.dtype.kind in "iufmM"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
-def _as_numbers(column: npt.NDArray[Any]) -> Floats:
-    """Numbers as float64, times as seconds, with NaN for missing cells."""
-    if column.dtype.kind == "M":
-        return np.asarray((column - _EPOCH) / _SECOND)
-    if column.dtype.kind == "m":
-        return np.asarray(column / _SECOND)
-    if column.dtype != object:
-        return column.astype(np.float64)
-    return np.array([np.nan if _is_missing(value) else _as_number(value) for value in column])
-
-
-_EPOCH, _SECOND = np.datetime64(0, "s"), np.timedelta64(1, "s")
-
-
-def _as_number(value: Any) -> float:
-    if not isinstance(value, date):
-        return float(value)
-    if getattr(value, "tzinfo", None) is not None:
-        return float(value.timestamp())  # type: ignore[attr-defined]
-    return float((np.datetime64(value) - _EPOCH) / _SECOND)

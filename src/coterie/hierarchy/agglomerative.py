@@ -27,7 +27,8 @@ from coterie._checks import (
     validated,
     whole,
 )
-from coterie._stored import Array, Field, Nothing, Parts, Sizes, Whole
+from coterie._history import Event, Recorder, Stage
+from coterie._stored import LATER_RECORDS, Array, Field, Nothing, Parts, Sizes, Whole
 from coterie.distance import NAMES, Metric, as_metric, condensed
 from coterie.hierarchy._children import children_of
 from coterie.hierarchy._cut import count_at_height, cut_early, cut_tree
@@ -91,6 +92,10 @@ class AgglomerativeClustering(Clusterer):
         The merge table of `scipy.cluster.hierarchy`.
     gower_ : dict
         Under ``metric="gower"``: ranges and categories of the columns, for `predict`.
+    history_ : list of dict
+        The stages with their seconds.
+    events_ : list of dict
+        Whether `connectivity` was in pieces and had to be completed.
 
     Examples
     --------
@@ -125,6 +130,8 @@ class AgglomerativeClustering(Clusterer):
             }
         ),
         "gower_": Parts(optional=True),
+        "history_": LATER_RECORDS,
+        "events_": LATER_RECORDS,
     }
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_clusters": NONE | whole(1),
@@ -148,6 +155,8 @@ class AgglomerativeClustering(Clusterer):
     n_clusters_: int
     n_leaves_: int
     n_connected_components_: int
+    history_: list[Stage]
+    events_: list[Event]
 
     def __init__(
         self,
@@ -211,11 +220,13 @@ class AgglomerativeClustering(Clusterer):
         """
         self._check_params()
         self._check_together()
+        recorder = Recorder()
         rows, metric = self._measured(X)
         n_rows = rows.shape[0]
         if self.n_clusters is not None:
             check_enough_rows("AgglomerativeClustering", self.n_clusters, n_rows)
         given = X if self.metric == "gower" else rows
+        recorder.stage("rows")
         graph = self.connectivity(given) if callable(self.connectivity) else self.connectivity
         linked = link(
             rows, self.linkage, metric, connectivity=graph, compress=self.compress,
@@ -223,9 +234,15 @@ class AgglomerativeClustering(Clusterer):
             **({} if isinstance(metric, Metric) else self._metric_params()),
         )  # fmt: skip
         self.Z_, self.n_connected_components_ = linked.Z, linked.n_connected_components
+        recorder.stage("merges")
+        if linked.n_connected_components > 1:
+            pieces = f"connectivity was in {linked.n_connected_components} pieces"
+            recorder.event("connected", f"{pieces}, which were joined where they are closest")
         self.n_leaves_ = n_rows
         self._cut_first_time(children_of(linked, self.metric, connected=graph is not None))
         self._describe(rows)
+        recorder.stage("cut")
+        self.history_, self.events_ = recorder.history, recorder.events
         return self
 
     def _measured(self, X: Any) -> tuple[Any, Any]:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._base import Estimator
 from coterie._checks import CALLABLE, Rule, checked, one_of, validated
 from coterie._distinct import distinct
+from coterie._history import Event, Stage
 from coterie._stored import Field, Sizes
 from coterie.hierarchy._stored import check_cut_tree
 from coterie.hierarchy.agglomerative import AgglomerativeClustering
@@ -30,7 +31,7 @@ _POOLING: dict[str, Callable[..., Any]] = {
 #: What the tree of the columns publishes.
 _PUBLISHED = (
     "labels_", "children_", "distances_", "Z_", "n_clusters_", "n_leaves_",
-    "n_connected_components_",
+    "n_connected_components_", "history_", "events_",
 )  # fmt: skip
 
 
@@ -55,8 +56,8 @@ compute_distances, metric_params, n_threads
     labels_ : int64 array of shape (n_features,)
         The cluster of each column.
     n_clusters_, n_leaves_, n_connected_components_, n_features_in_ : int
-    children_, distances_, Z_
-        The tree of the columns; see `AgglomerativeClustering`.
+    children_, distances_, Z_, history_, events_
+        The tree of the columns and how it came; see `AgglomerativeClustering`.
 
     Examples
     --------
@@ -87,6 +88,8 @@ compute_distances, metric_params, n_threads
     n_clusters_: int
     n_leaves_: int
     n_connected_components_: int
+    history_: list[Stage]
+    events_: list[Event]
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from coterie._complaints import first_odd
 from coterie._kernels import kernels
 from coterie.data import Block, Blocks
-from coterie.mixture._values import column_words
+from coterie.data.columns import column_words
 
 Bits = npt.NDArray[np.uint8]
 

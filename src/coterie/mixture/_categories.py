@@ -1,4 +1,4 @@
-"""Columns of categories: numbers or words to codes and back, with cells that are missing."""
+"""The categories a mixture knows: learned from columns, found in others, given back."""
 
 from __future__ import annotations
 
@@ -9,36 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._distinct import distinct
-
-Column = npt.NDArray[Any]
-Codes = npt.NDArray[np.int32]
-
-#: The code of a missing cell.
-MISSING = -1
-
-
-def is_missing(column: Column) -> npt.NDArray[np.bool_]:
-    """Which cells hold None, NaN or a table library's own mark for a missing value."""
-    if column.dtype.kind == "f":
-        return np.isnan(column)
-    if column.dtype.kind in "mM":
-        return np.isnat(column)
-    if column.dtype.kind != "O":
-        return np.zeros(column.shape, dtype=bool)
-    # A missing value is the only one that is not equal to itself; pandas.NA is neither.
-    return np.array([cell is None or _not_itself(cell) for cell in column], dtype=bool)
-
-
-def _not_itself(cell: Any) -> bool:
-    try:
-        return not bool(cell == cell)
-    except TypeError:
-        return True
+from coterie.data.columns import UNKNOWN, Codes, Column, codes, missing_cells
 
 
 def learn_categories(who: str, name: str, column: Column) -> Column:
     """The distinct values of a column, sorted."""
-    known = column[~is_missing(column)]
+    known = column[~missing_cells(column)]
     if not known.size:
         raise ValueError(
             f"{who}: {name} has no value at all, so it tells nothing; leave it out of X."
@@ -82,34 +58,24 @@ def encode(who: str, name: str, column: Column, categories: Column, remedy: str)
 
     `remedy` is what to do about a cell that is none of them.
     """
-    codes = np.full(column.shape, MISSING, dtype=np.int32)
-    known = ~is_missing(column)
-    values = column[known]
-    if values.dtype.kind == "O" or categories.dtype.kind == "O":
-        place = {value: code for code, value in enumerate(categories.tolist())}
-        found = np.array([place.get(value, MISSING) for value in values.tolist()], dtype=np.int32)
-    else:
-        found = np.searchsorted(categories, values).astype(np.int32)
-        found = np.minimum(found, len(categories) - 1)
-        found[categories[found] != values] = MISSING
-    if (found == MISSING).any():
-        stranger = values.tolist()[int(np.argmax(found == MISSING))]
+    found = codes(column, categories)
+    if (found == UNKNOWN).any():
+        stranger = column.tolist()[int(np.argmax(found == UNKNOWN))]
         raise ValueError(
             f"{who}: {name} holds the category {stranger!r}, which is none of those the model "
             f"knows ({_listing(categories)}); {remedy}, or mark such cells as missing (None or "
             "NaN)."
         )
-    codes[known] = found
-    return codes
+    return found
 
 
-def decode(codes: npt.NDArray[Any], categories: Sequence[Column]) -> npt.NDArray[Any]:
+def decode(coded: npt.NDArray[Any], categories: Sequence[Column]) -> npt.NDArray[Any]:
     """Codes, (n_rows, n_columns), as the categories they stand for."""
     kinds = {own.dtype.kind for own in categories}
     dtype = np.result_type(*categories) if kinds <= {*"biuf"} or kinds == {"U"} else object
-    table = np.empty(codes.shape, dtype=dtype)
+    table = np.empty(coded.shape, dtype=dtype)
     for c, own in enumerate(categories):
-        table[:, c] = own[codes[:, c].astype(np.intp)]
+        table[:, c] = own[coded[:, c].astype(np.intp)]
     return table
 
 

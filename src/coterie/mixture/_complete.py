@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.data import Blocks
+from coterie.data.columns import column_words
 from coterie.mixture._overview import Overview
-from coterie.mixture._values import column_words
 
 Floats = npt.NDArray[np.float64]
 

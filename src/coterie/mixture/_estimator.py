@@ -195,7 +195,12 @@ class MixtureModel(DensityMixin, Estimator):
         best: EMRun | None = None
         for restart in range(n_init):
             recorder = Recorder(
-                self.max_iter, self._callback(), self.keep == "parameters", restart, n_init
+                self.max_iter,
+                self._callback(),
+                self.keep == "parameters",
+                restart,
+                n_init,
+                objective_name="free energy",
             )
             if resume:
                 start = self._fitted()[1]

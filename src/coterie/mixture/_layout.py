@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie.mixture._categories import Column, encode, learn_categories
+from coterie.data.columns import DAY, Column, column_words, finite_numbers, one_hot
+from coterie.mixture._categories import encode, learn_categories
 from coterie.mixture._family import Floats
 from coterie.mixture._normal import LEAST_VARIANCE, normal_rows
-from coterie.mixture._table import as_numbers, one_hot
-from coterie.mixture._values import column_words
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,11 @@ def learn_layout(
 def _numbers(
     who: str, columns: Sequence[Column], numeric: Sequence[int], names: Sequence[str] | None
 ) -> Floats:
-    return np.column_stack([as_numbers(who, column_words(names, c), columns[c]) for c in numeric])
+    """The numeric columns; dates in days."""
+    remedy = "call it categorical in kinds="
+    return np.column_stack(
+        [finite_numbers(who, column_words(names, c), columns[c], DAY, remedy) for c in numeric]
+    )
 
 
 def _standards(who: str, values: Floats, words: Sequence[str]) -> tuple[Floats, Floats]:

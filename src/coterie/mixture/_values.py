@@ -10,11 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
 
 from coterie._complaints import first_odd
-
-
-def column_words(names: Sequence[str] | None, column: int) -> str:
-    """What to call a column: its name where there is one."""
-    return f"column {column}" if names is None else f"column {str(names[column])!r}"
+from coterie.data.columns import column_words
 
 
 def check_finite(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from coterie._checks import ARRAY, NONE, Rule, nan_for_masked, one_of, validated
 from coterie._stored import Array, Field, Many, Sizes, Text
 from coterie.data import Blocks
+from coterie.data.columns import column_words, columns_of, is_frame, one_hot
 from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._categories import check_chances, decode, encode, learn_categories
 from coterie.mixture._em import Model
@@ -19,8 +20,6 @@ from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_within
 from coterie.mixture._mixing import Shares
 from coterie.mixture._plain import PlainMixture
-from coterie.mixture._table import columns_of, is_frame, one_hot
-from coterie.mixture._values import column_words
 
 
 class CategoricalMixture(PlainMixture):

@@ -11,10 +11,12 @@ import numpy.typing as npt
 from coterie._checks import ARRAY, Rule, nan_for_masked, one_of, real, validated
 from coterie._stored import Array, Field, Many, Sizes, Text, Word
 from coterie.data import Blocks
+from coterie.data.columns import columns_of, is_frame
 from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._categories import check_chances
 from coterie.mixture._em import Model
 from coterie.mixture._family import Mixture
+from coterie.mixture._kinds import resolve_kinds
 from coterie.mixture._layout import Layout, learn_layout
 from coterie.mixture._linear import LinearFamily
 from coterie.mixture._mixing import Shares
@@ -22,7 +24,6 @@ from coterie.mixture._normal import LEAST_VARIANCE, NormalFamily, Normals
 from coterie.mixture._plain import PlainMixture
 from coterie.mixture._product import ProductFamily
 from coterie.mixture._start import STARTS, begin
-from coterie.mixture._table import columns_of, is_frame, resolve_kinds
 
 _MAPPING = Rule(lambda value: isinstance(value, Mapping), "a dict of columns")
 

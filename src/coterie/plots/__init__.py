@@ -4,5 +4,8 @@ from coterie.plots.dendrogram import dendrogram, save_dendrogram
 from coterie.plots.descent import descent
 from coterie.plots.k_distances import k_distances
 from coterie.plots.scatter import save_scatter, scatter
+from coterie.plots.stages import stages
 
-__all__ = ["dendrogram", "descent", "k_distances", "save_dendrogram", "save_scatter", "scatter"]
+__all__ = [
+    "dendrogram", "descent", "k_distances", "save_dendrogram", "save_scatter", "scatter", "stages",
+]  # fmt: skip

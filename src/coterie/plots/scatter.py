@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._distinct import distinct
+from coterie.data.columns import column_names, numbers
 from coterie.plots._style import INK, color_of, marker_of, new_axes, plain, printable
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def scatter(
         The axes drawn into; ``ax.figure.savefig`` writes the figure.
     """
     if feature_names is None:
-        feature_names = _column_names(X)
+        feature_names = column_names(X)
     rows = X if isinstance(X, np.ndarray) else np.asarray(X)
     labels = np.asarray(labels)
     if rows.ndim != 2 or labels.shape != rows.shape[:1] or len(rows) == 0:
@@ -111,12 +112,6 @@ def scatter(
     return ax
 
 
-def _column_names(X: Any) -> list[str] | None:
-    """The names of a frame's columns; None where X is no frame."""
-    names = getattr(X, "columns", None)
-    return None if names is None else [str(name) for name in names]
-
-
 def _as_numbers(cells: Any, names: Sequence[str] | None) -> Floats:
     """Rows as float64, NaN where a cell is missing; an error names the column that has words."""
     try:
@@ -126,7 +121,7 @@ def _as_numbers(cells: Any, names: Sequence[str] | None) -> Floats:
     columns = []
     for place, column in enumerate(np.asarray(cells, dtype=object).T):
         try:
-            columns.append([np.nan if _is_missing(cell) else float(cell) for cell in column])
+            columns.append(numbers(column))
         except (TypeError, ValueError) as error:
             name = repr(names[place]) if names is not None else str(place)
             raise ValueError(
@@ -134,11 +129,6 @@ def _as_numbers(cells: Any, names: Sequence[str] | None) -> Floats:
                 "it out, or encode it."
             ) from error
     return np.array(columns, dtype=np.float64).T
-
-
-def _is_missing(cell: Any) -> bool:
-    """None, and what table libraries have for it."""
-    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
 
 
 def _numbered(

@@ -1,0 +1,33 @@
+"""Stages are bars as long as they took, whichever method they are of."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from coterie import DBSCAN, HDBSCAN, AgglomerativeClustering, KMeans
+from coterie.plots import descent, stages
+
+
+def blobs():
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 6])
+
+
+@pytest.mark.parametrize("draw", [stages, descent])
+@pytest.mark.parametrize(
+    "model",
+    [HDBSCAN(), DBSCAN(eps=1.0), AgglomerativeClustering(2)],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_bar_a_stage(model, draw):
+    history = model.fit(blobs()).history_
+    for given in (model, history):
+        ax = draw(given, ax=Figure().subplots())
+        assert [text.get_text() for text in ax.get_yticklabels()] == [e["stage"] for e in history]
+        assert sum(bar.get_width() for bar in ax.patches) == pytest.approx(history[-1]["seconds"])
+        assert ax.get_xlabel() == "seconds"
+
+
+def test_iterations_are_no_stages():
+    with pytest.raises(ValueError, match="no stages; use descent"):
+        stages(KMeans(2).fit(blobs()), ax=Figure().subplots())
