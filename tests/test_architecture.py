@@ -152,6 +152,24 @@ def test_algorithms_know_no_estimator(path: Path) -> None:
     assert not wrong
 
 
+#: Parts that lean on the private ones of a family: starts and micro-clusters by k-means, and what
+#: is drawn or chosen by a family's own algorithm.
+MAY_LOOK_INSIDE = {("hierarchy", "centroid"), ("mixture", "centroid"), ("plots", "hierarchy"),
+                   ("select", "density")}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", IN_A_PART, ids=_name)
+def test_no_private_name_crosses_a_family(path: Path) -> None:
+    part = _part(path)
+    for name in imports_of(path):
+        top, *parts = name.split(".")
+        if top != "coterie" or not parts or parts[0] not in FAMILIES or parts[0] == part:
+            continue
+        if (part, parts[0]) not in MAY_LOOK_INSIDE:
+            private = [piece for piece in parts[1:] if piece.startswith("_")]
+            assert not private, f"{_name(path)} uses a private part of {parts[0]}: {name}"
+
+
 @pytest.mark.parametrize("path", FILES, ids=_name)
 def test_libraries_stay_where_they_belong(path: Path) -> None:
     for name in imports_of(path):

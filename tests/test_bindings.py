@@ -52,8 +52,8 @@ def list_within(rng):
     starts = np.sort(rng.integers(0, 1000, 201)).astype(np.int64)
     starts[rng.integers(201)] = rng.choice([-5, 10**9, 0])
     n = int(min(max(starts[-1], 0), 2000))
-    kernels.list_within(X, None, 0.5, EUCLIDEAN, bool(rng.integers(2)), starts,
-                        np.empty(n, np.int64), np.empty(n), 1)
+    index = kernels.Index(X, EUCLIDEAN, bool(rng.integers(2)), 1)
+    index.list_within(None, 0.5, starts, np.empty(n, np.int64), np.empty(n), 1)
 
 def ward(rng):
     kernels.link_vectors("ward", X, None, np.zeros(3), 0.25, wild(rng, 200, np.int64, 200),

@@ -206,10 +206,22 @@ def _overloads(function: Any) -> list[list[str]]:
 def test_the_stub_names_what_the_module_has(isa: str) -> None:
     module = importlib.import_module(f"coterie._kernels._kernels_{isa}")
     public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    classes = {name: value for name, value in public.items() if isinstance(value, type)}
     functions = {name: value for name, value in public.items() if callable(value)}
+    for owner in classes:
+        methods = {name: value for name, value in vars(functions.pop(owner)).items()
+                   if name == "__init__" or not name.startswith("_")}  # fmt: skip
+        functions |= {f"{owner}.{name}": method for name, method in methods.items()}
     in_stub = {
         node.name: [argument.arg for argument in node.args.args]
         for node in _stub().body
+        if isinstance(node, ast.FunctionDef)
+    }
+    in_stub |= {
+        f"{owner.name}.{node.name}": [argument.arg for argument in node.args.args]
+        for owner in _stub().body
+        if isinstance(owner, ast.ClassDef)
+        for node in owner.body
         if isinstance(node, ast.FunctionDef)
     }
     assert set(functions) == set(in_stub)

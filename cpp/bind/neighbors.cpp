@@ -1,5 +1,9 @@
-// Bindings of distances, neighbours and the spanning tree.
+// Bindings of distances, and of an index of rows that is asked for neighbours and trees.
 #include "coterie/neighbors.hpp"
+
+#include <nanobind/stl/variant.h>
+
+#include <variant>
 
 #include "convert.hpp"
 #include "metric_args.hpp"
@@ -10,156 +14,199 @@
 namespace coterie::bind {
 namespace {
 
-template <class T>
-struct Asked {
-    Metric metric;
-    Matrix<const T> rows;
-    std::optional<Matrix<const T>> queries;
-    bool by_tree;
+// Rows of either precision.
+using AnyRows = std::variant<Rows<float>, Rows<double>>;
 
-    Asked(const Rows<T>& rows, const std::optional<Rows<T>>& queries, const MetricArgs& args,
-          bool by_tree)
-        : metric(as_metric(args, rows.shape(1))), rows(as_matrix(rows)), by_tree(by_tree) {
-        if (queries) this->queries = as_matrix(*queries);
-        require(!queries || queries->shape(1) == rows.shape(1),
-                "queries must have the columns of the rows");
-        require(
-            this->rows.n_rows > 0 && this->rows.n_rows < std::numeric_limits<std::int32_t>::max(),
-            "there must be rows, and fewer than 2^31");
+Queries as_queries(const AnyRows& rows) {
+    return std::visit([](const auto& given) { return Queries(as_matrix(given)); }, rows);
+}
+
+void all_lengths_of(AnyRows queries, AnyRows rows, MetricArgs metric_args, Table<double> lengths,
+                    int n_threads) {
+    const Queries asking = as_queries(queries);
+    std::visit(
+        [&](const auto& given) {
+            const Metric metric = as_metric(metric_args, given.shape(1));
+            require(asking.n_cols() == static_cast<std::int64_t>(given.shape(1)),
+                    "queries must have the columns of the rows");
+            require(static_cast<std::int64_t>(lengths.shape(0)) == asking.n_rows() &&
+                        lengths.shape(1) == given.shape(0),
+                    "lengths must have a row a query and a column a row");
+            without_gil([&] {
+                all_lengths(metric, asking, as_matrix(given), lengths.data(), crew_of(n_threads));
+            });
+        },
+        rows);
+}
+
+// Who asks an index: other rows, or its own where there are none.
+class Asking {
+public:
+    Asking(const RowIndex& index, const std::optional<AnyRows>& rows) : n_rows_(index.n_rows()) {
+        if (!rows) return;
+        queries_ = as_queries(*rows);
+        n_rows_ = queries_->n_rows();
+        require(queries_->n_cols() == index.n_cols(), "queries must have the columns of the rows");
     }
-    Search<T> search() const { return {metric, rows, queries ? &*queries : nullptr, by_tree}; }
-    std::int64_t n_queries() const { return queries ? queries->n_rows : rows.n_rows; }
+    const Queries* queries() const { return queries_ ? &*queries_ : nullptr; }
+    std::int64_t n_rows() const { return n_rows_; }
+
+private:
+    std::optional<Queries> queries_;
+    std::int64_t n_rows_;
 };
 
-template <class T>
-void all_lengths_of(Rows<T> queries, Rows<T> rows, MetricArgs metric, Table<double> lengths,
-                    int n_threads) {
-    const Asked<T> asked(rows, queries, metric, false);
-    require(lengths.shape(0) == queries.shape(0) && lengths.shape(1) == rows.shape(0),
-            "lengths must have a row a query and a column a row");
-    without_gil([&] {
-        all_lengths(asked.metric, *asked.queries, asked.rows, lengths.data(), crew_of(n_threads));
-    });
-}
+// An index together with the arrays of Python's that it reads.
+class Index {
+public:
+    Index(AnyRows rows, MetricArgs metric, bool by_tree, int n_threads)
+        : metric_(metric), index_(make(rows, metric, by_tree, n_threads)) {
+        if (!by_tree) rows_ = rows;  // a tree has its own
+    }
 
-template <class T>
-void knn_of(Rows<T> rows, std::optional<Rows<T>> queries, MetricArgs metric, bool by_tree,
-            Table<double> lengths, Table<std::int64_t> row_ids, int n_threads) {
-    const Asked<T> asked(rows, queries, metric, by_tree);
-    const auto k = static_cast<std::int64_t>(lengths.shape(1));
-    require(1 <= k && k <= asked.rows.n_rows, "k must be at most the number of rows");
-    require_length(lengths, asked.n_queries(), "lengths must have a row a query");
-    require(row_ids.shape(0) == lengths.shape(0) && row_ids.shape(1) == lengths.shape(1),
-            "row_ids must have the shape of the lengths");
-    without_gil(
-        [&] { knn(asked.search(), k, lengths.data(), row_ids.data(), crew_of(n_threads)); });
-}
+    void knn(const std::optional<AnyRows>& queries, Table<double> lengths,
+             Table<std::int64_t> row_ids, int n_threads) const {
+        const Asking asking(index_, queries);
+        const auto k = static_cast<std::int64_t>(lengths.shape(1));
+        require_neighbors(k);
+        require_length(lengths, asking.n_rows(), "lengths must have a row a query");
+        require(row_ids.shape(0) == lengths.shape(0) && row_ids.shape(1) == lengths.shape(1),
+                "row_ids must have the shape of the lengths");
+        without_gil([&] {
+            coterie::knn(index_, asking.queries(), k, lengths.data(), row_ids.data(),
+                         crew_of(n_threads));
+        });
+    }
 
-template <class T>
-void kth_lengths_of(Rows<T> rows, std::optional<Rows<T>> queries, std::int64_t k, MetricArgs metric,
-                    bool by_tree, Column<double> kth, std::optional<Column<double>> mean,
-                    int n_threads) {
-    const Asked<T> asked(rows, queries, metric, by_tree);
-    require(1 <= k && k <= asked.rows.n_rows, "k must be at most the number of rows");
-    require_length(kth, asked.n_queries(), "kth must have an entry a query");
-    if (mean) require_length(*mean, asked.n_queries(), "mean must have an entry a query");
-    without_gil([&] {
-        kth_lengths(asked.search(), k, kth.data(), mean ? mean->data() : nullptr,
-                    crew_of(n_threads));
-    });
-}
+    void kth_lengths(const std::optional<AnyRows>& queries, std::int64_t k, Column<double> kth,
+                     Column<double> mean, int n_threads) const {
+        const Asking asking(index_, queries);
+        require_neighbors(k);
+        require_length(kth, asking.n_rows(), "kth must have an entry a query");
+        require_length(mean, asking.n_rows(), "mean must have an entry a query");
+        without_gil([&] {
+            coterie::kth_lengths(index_, asking.queries(), k, kth.data(), mean.data(),
+                                 crew_of(n_threads));
+        });
+    }
 
-template <class T>
-void count_within_of(Rows<T> rows, std::optional<Rows<T>> queries, double radius, MetricArgs metric,
-                     bool by_tree, Weights weights, Column<double> counts, int n_threads) {
-    const Asked<T> asked(rows, queries, metric, by_tree);
-    if (weights) require_length(*weights, asked.rows.n_rows, "weights must have an entry a row");
-    require_length(counts, asked.n_queries(), "counts must have an entry a query");
-    without_gil([&] {
-        count_within(asked.search(), radius, weights ? weights->data() : nullptr, counts.data(),
-                     crew_of(n_threads));
-    });
-}
+    void count_within(const std::optional<AnyRows>& queries, double radius, Weights weights,
+                      Column<double> counts, int n_threads) const {
+        const Asking asking(index_, queries);
+        if (weights) require_length(*weights, index_.n_rows(), "weights must have an entry a row");
+        require_length(counts, asking.n_rows(), "counts must have an entry a query");
+        without_gil([&] {
+            coterie::count_within(index_, asking.queries(), radius,
+                                  weights ? weights->data() : nullptr, counts.data(),
+                                  crew_of(n_threads));
+        });
+    }
 
-template <class T>
-void list_within_of(Rows<T> rows, std::optional<Rows<T>> queries, double radius, MetricArgs metric,
-                    bool by_tree, Column<const std::int64_t> starts, Column<std::int64_t> row_ids,
-                    Column<double> lengths, int n_threads) {
-    const Asked<T> asked(rows, queries, metric, by_tree);
-    require_length(starts, asked.n_queries() + 1, "starts must have an entry a query and one more");
-    require_starts(starts.data(), asked.n_queries(), row_ids.shape(0),
-                   "starts must rise within row_ids");
-    require_length(row_ids, starts.data()[asked.n_queries()], "row_ids must end where starts does");
-    require_length(lengths, row_ids.shape(0), "lengths must be as long as row_ids");
-    without_gil([&] {
-        list_within(asked.search(), radius, starts.data(), row_ids.data(), lengths.data(),
-                    crew_of(n_threads));
-    });
-}
+    void list_within(const std::optional<AnyRows>& queries, double radius,
+                     Column<const std::int64_t> starts, Column<std::int64_t> row_ids,
+                     Column<double> lengths, int n_threads) const {
+        const Asking asking(index_, queries);
+        const std::int64_t n = asking.n_rows();
+        require_length(starts, n + 1, "starts must have an entry a query and one more");
+        require_starts(starts.data(), n, row_ids.shape(0), "starts must rise within row_ids");
+        require_length(row_ids, starts.data()[n], "row_ids must end where starts does");
+        require_length(lengths, row_ids.shape(0), "lengths must be as long as row_ids");
+        without_gil([&] {
+            coterie::list_within(index_, asking.queries(), radius, starts.data(), row_ids.data(),
+                                 lengths.data(), crew_of(n_threads));
+        });
+    }
 
-template <class T>
-void spanning_tree_of(Rows<T> rows, MetricArgs metric, bool by_tree, Weights cores,
-                      Column<std::int32_t> heads, Column<std::int32_t> tails,
-                      Column<double> lengths, int n_threads) {
-    const Asked<T> asked(rows, std::nullopt, metric, by_tree);
-    if (cores) require_length(*cores, asked.rows.n_rows, "cores must have an entry a row");
-    for (const std::size_t length : {heads.shape(0), tails.shape(0), lengths.shape(0)})
-        require(length + 1 == rows.shape(0), "a tree has one edge less than it has rows");
-    without_gil([&] {
-        const std::vector<Edge> edges = spanning_tree(
-            asked.metric, asked.rows, cores ? cores->data() : nullptr, by_tree, crew_of(n_threads));
-        for (std::size_t i = 0; i < edges.size(); ++i) {
-            heads.data()[i] = edges[i].head;
-            tails.data()[i] = edges[i].tail;
-            lengths.data()[i] = edges[i].length;
-        }
-    });
-}
+    void spanning_tree(Weights cores, Column<std::int32_t> heads, Column<std::int32_t> tails,
+                       Column<double> lengths, int n_threads) const {
+        if (cores) require_length(*cores, index_.n_rows(), "cores must have an entry a row");
+        for (const std::size_t length : {heads.shape(0), tails.shape(0), lengths.shape(0)})
+            require(static_cast<std::int64_t>(length) + 1 == index_.n_rows(),
+                    "a tree has one edge less than it has rows");
+        without_gil([&] {
+            const std::vector<Edge> edges =
+                coterie::spanning_tree(index_, cores ? cores->data() : nullptr, crew_of(n_threads));
+            for (std::size_t i = 0; i < edges.size(); ++i) {
+                heads.data()[i] = edges[i].head;
+                tails.data()[i] = edges[i].tail;
+                lengths.data()[i] = edges[i].length;
+            }
+        });
+    }
 
-template <class T>
-void nearest_reachable_of(Rows<T> rows, Rows<T> queries, MetricArgs metric, bool by_tree,
-                          Column<const double> row_cores, Column<const double> query_cores,
-                          double alpha, Column<std::int64_t> row_ids, Column<double> lengths,
-                          int n_threads) {
-    const Asked<T> asked(rows, queries, metric, by_tree);
-    require_length(row_cores, asked.rows.n_rows, "row_cores must have an entry a row");
-    for (const std::size_t length : {query_cores.shape(0), row_ids.shape(0), lengths.shape(0)})
-        require(length == queries.shape(0), "there must be an entry a query");
-    const Reach reach{asked.metric, row_cores.data(), query_cores.data(), alpha};
-    without_gil([&] {
-        nearest_reachable(asked.search(), reach, row_ids.data(), lengths.data(),
-                          crew_of(n_threads));
-    });
-}
+    void nearest_reachable(const AnyRows& queries, Column<const double> row_cores,
+                           Column<const double> query_cores, double alpha,
+                           Column<std::int64_t> row_ids, Column<double> lengths,
+                           int n_threads) const {
+        const Asking asking(index_, queries);
+        require_length(row_cores, index_.n_rows(), "row_cores must have an entry a row");
+        for (const std::size_t length : {query_cores.shape(0), row_ids.shape(0), lengths.shape(0)})
+            require(static_cast<std::int64_t>(length) == asking.n_rows(),
+                    "there must be an entry a query");
+        const Reach reach{index_.metric(), row_cores.data(), query_cores.data(), alpha};
+        without_gil([&] {
+            coterie::nearest_reachable(index_, *asking.queries(), reach, row_ids.data(),
+                                       lengths.data(), crew_of(n_threads));
+        });
+    }
 
-template <class T>
-void add_for(nb::module_& m) {
-    using namespace nb::literals;
-    m.def("all_lengths", &all_lengths_of<T>, "queries"_a.noconvert(), "rows"_a.noconvert(),
-          "metric"_a, "lengths"_a.noconvert(), "n_threads"_a);
-    m.def("knn", &knn_of<T>, "rows"_a.noconvert(), "queries"_a.none().noconvert(), "metric"_a,
-          "by_tree"_a, "lengths"_a.noconvert(), "row_ids"_a.noconvert(), "n_threads"_a);
-    m.def("kth_lengths", &kth_lengths_of<T>, "rows"_a.noconvert(), "queries"_a.none().noconvert(),
-          "k"_a, "metric"_a, "by_tree"_a, "kth"_a.noconvert(), "mean"_a.none(), "n_threads"_a);
-    m.def("count_within", &count_within_of<T>, "rows"_a.noconvert(), "queries"_a.none().noconvert(),
-          "radius"_a, "metric"_a, "by_tree"_a, "weights"_a.none(), "counts"_a.noconvert(),
-          "n_threads"_a);
-    m.def("list_within", &list_within_of<T>, "rows"_a.noconvert(), "queries"_a.none().noconvert(),
-          "radius"_a, "metric"_a, "by_tree"_a, "starts"_a.noconvert(), "row_ids"_a.noconvert(),
-          "lengths"_a.noconvert(), "n_threads"_a);
-    m.def("nearest_reachable", &nearest_reachable_of<T>, "rows"_a.noconvert(),
-          "queries"_a.noconvert(), "metric"_a, "by_tree"_a, "row_cores"_a, "query_cores"_a,
-          "alpha"_a, "row_ids"_a.noconvert(), "lengths"_a.noconvert(), "n_threads"_a);
-    m.def("spanning_tree", &spanning_tree_of<T>, "rows"_a.noconvert(), "metric"_a, "by_tree"_a,
-          "cores"_a.none(), "heads"_a.noconvert(), "tails"_a.noconvert(), "lengths"_a.noconvert(),
-          "n_threads"_a);
-}
+    template <class T>
+    void copy_rows(Table<T> rows) const {
+        require(static_cast<std::int64_t>(rows.shape(0)) == index_.n_rows() &&
+                    static_cast<std::int64_t>(rows.shape(1)) == index_.n_cols(),
+                "there must be room for all rows");
+        index_.copy_rows(rows.data());
+    }
+
+private:
+    static RowIndex make(const AnyRows& rows, const MetricArgs& args, bool by_tree, int n_threads) {
+        return std::visit(
+            [&](const auto& given) {
+                const auto matrix = as_matrix(given);
+                require(
+                    matrix.n_rows > 0 && matrix.n_rows < std::numeric_limits<std::int32_t>::max(),
+                    "there must be rows, and fewer than 2^31");
+                const Metric metric = as_metric(args, matrix.n_cols);
+                require(!by_tree || metric.has_boxes(), "a kd-tree does not serve this metric");
+                return without_gil(
+                    [&] { return RowIndex(metric, matrix, by_tree, crew_of(n_threads)); });
+            },
+            rows);
+    }
+    void require_neighbors(std::int64_t k) const {
+        require(1 <= k && k <= index_.n_rows(), "k must be at most the number of rows");
+    }
+
+    MetricArgs metric_;
+    std::optional<AnyRows> rows_;
+    RowIndex index_;
+};
 
 }  // namespace
 
 void add_neighbors(nb::module_& m) {
-    add_for<float>(m);
-    add_for<double>(m);
+    using namespace nb::literals;
+    m.def("all_lengths", &all_lengths_of, "queries"_a.noconvert(), "rows"_a.noconvert(), "metric"_a,
+          "lengths"_a.noconvert(), "n_threads"_a);
+    nb::class_<Index>(m, "Index")
+        .def(nb::init<AnyRows, MetricArgs, bool, int>(), "rows"_a.noconvert(), "metric"_a,
+             "by_tree"_a, "n_threads"_a)
+        .def("knn", &Index::knn, "queries"_a.none().noconvert(), "lengths"_a.noconvert(),
+             "row_ids"_a.noconvert(), "n_threads"_a)
+        .def("kth_lengths", &Index::kth_lengths, "queries"_a.none().noconvert(), "k"_a,
+             "kth"_a.noconvert(), "mean"_a.noconvert(), "n_threads"_a)
+        .def("count_within", &Index::count_within, "queries"_a.none().noconvert(), "radius"_a,
+             "weights"_a.none(), "counts"_a.noconvert(), "n_threads"_a)
+        .def("list_within", &Index::list_within, "queries"_a.none().noconvert(), "radius"_a,
+             "starts"_a.noconvert(), "row_ids"_a.noconvert(), "lengths"_a.noconvert(),
+             "n_threads"_a)
+        .def("spanning_tree", &Index::spanning_tree, "cores"_a.none(), "heads"_a.noconvert(),
+             "tails"_a.noconvert(), "lengths"_a.noconvert(), "n_threads"_a)
+        .def("nearest_reachable", &Index::nearest_reachable, "queries"_a.noconvert(), "row_cores"_a,
+             "query_cores"_a, "alpha"_a, "row_ids"_a.noconvert(), "lengths"_a.noconvert(),
+             "n_threads"_a)
+        .def("copy_rows", &Index::copy_rows<float>, "rows"_a.noconvert())
+        .def("copy_rows", &Index::copy_rows<double>, "rows"_a.noconvert());
 }
 
 }  // namespace coterie::bind

@@ -105,8 +105,11 @@ void check_nearest() {
         for (const bool by_tree : {true, false}) {
             std::vector<double> lengths(n * k);
             std::vector<std::int64_t> found(n * k);
-            knn(Search<In>{metric, rows, nullptr, by_tree}, k, lengths.data(), found.data(),
-                Crew{3, {}});
+            const RowIndex index(metric, rows, by_tree, Crew{2, {}});
+            knn(index, nullptr, k, lengths.data(), found.data(), Crew{3, {}});
+            std::vector<In> again(n * d);
+            index.copy_rows(again.data());
+            CHECK(again == values);
             for (std::int64_t q = 0; q < n; q += 1 + n / 30) {
                 std::vector<std::pair<double, std::int64_t>> all;
                 for (std::int64_t i = 0; i < n; ++i)
@@ -124,12 +127,14 @@ void check_spanning_trees() {
     for_some_rows<In>([](const std::vector<In>&, Matrix<const In> rows) {
         const Metric metric = Metric::named("manhattan");
         std::vector<double> cores(rows.n_rows);
-        kth_lengths(Search<In>{metric, rows, nullptr, true}, std::min<std::int64_t>(4, rows.n_rows),
-                    cores.data(), nullptr, Crew{1, {}});
+        const RowIndex by_tree(metric, rows, true, Crew{2, {}});
+        const RowIndex by_tiles(metric, rows, false, Crew{2, {}});
+        kth_lengths(by_tree, nullptr, std::min<std::int64_t>(4, rows.n_rows), cores.data(), nullptr,
+                    Crew{1, {}});
         for (const double* given :
              {static_cast<const double*>(nullptr), static_cast<const double*>(cores.data())}) {
-            const auto one = spanning_tree(metric, rows, given, true, Crew{3, {}});
-            const auto other = spanning_tree(metric, rows, given, false, Crew{2, {}});
+            const auto one = spanning_tree(by_tree, given, Crew{3, {}});
+            const auto other = spanning_tree(by_tiles, given, Crew{2, {}});
             CHECK(static_cast<std::int64_t>(one.size()) == rows.n_rows - 1);
             CHECK(one.size() == other.size());
             for (std::size_t i = 0; i < one.size(); ++i)

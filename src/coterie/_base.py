@@ -7,17 +7,25 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from coterie import _files
-from coterie._checks import Rule, check_csr, check_params, is_stand_in, validated
+from coterie._checks import (
+    FLOATS,
+    Rule,
+    check_csr,
+    check_params,
+    dense,
+    is_stand_in,
+    trusted,
+    validated,
+)
 from coterie._config import resolve_n_threads
 from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
 from coterie.data import Blocks, as_blocks
-
-_FLOATS = [np.float64, np.float32]
 
 
 class Estimator(BaseEstimator):
@@ -35,19 +43,37 @@ class Estimator(BaseEstimator):
 
         NaN and infinity are left to the first pass over the data, which sees them for free.
         """
-        if isinstance(X, np.memmap) and X.dtype in _FLOATS and X.ndim == 2:
+        if isinstance(X, np.memmap) and X.dtype in FLOATS and X.ndim == 2:
             # check_array would turn a memory map into a plain view of it; keep what it is.
-            validated(self, X[:1], reset=reset, dtype=_FLOATS, ensure_all_finite=False)
+            validated(self, X[:1], reset=reset, dtype=FLOATS, ensure_all_finite=False)
             return X
         sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
         rows = validated(
-            self, X, accept_sparse=sparse, reset=reset, dtype=_FLOATS, ensure_all_finite=False
+            self, X, accept_sparse=sparse, reset=reset, dtype=FLOATS, ensure_all_finite=False
         )
         return check_csr(type(self).__name__, rows) if sp.issparse(rows) else rows
 
+    def _dense_rows(
+        self, X: Any, *, reset: bool, finite: bool = True, copy: bool = False
+    ) -> npt.NDArray[Any]:
+        """Rows as a float array, of our own if `copy`; sparse ones that would not fit are refused.
+
+        For methods whose structure needs all rows in memory.
+        """
+        who = type(self).__name__
+        rows = validated(
+            self, trusted(who, X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finite,
+            reset=reset, copy=copy and not sp.issparse(X),
+        )  # fmt: skip
+        return dense(who, rows)
+
+    def _n_threads(self) -> int:
+        """Threads by `n_threads`, then scikit-learn's `n_jobs` where there is one, then options."""
+        given, n_jobs = (getattr(self, name, None) for name in ("n_threads", "n_jobs"))
+        return resolve_n_threads(given, type(self).__name__, n_jobs=n_jobs)
+
     def _blocks(self, X: Any, weights: Any = None) -> Blocks:
-        n_threads = resolve_n_threads(getattr(self, "n_threads", None), type(self).__name__)
-        return as_blocks(X, weights, n_threads)
+        return as_blocks(X, weights, self._n_threads())
 
     def _callback(self) -> Callback | None:
         """The user's callback, and the progress line when `verbose`."""

@@ -17,6 +17,9 @@ from sklearn.utils.validation import assert_all_finite, check_array, validate_da
 from coterie._complaints import advising
 from coterie._sparse import canonical_csr, contradiction
 
+#: What rows are kept as.
+FLOATS = [np.float64, np.float32]
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -156,6 +159,59 @@ def check_csr(who: str, rows: Any, name: str = "X") -> Any:
     """A CSR matrix the kernels can trust: indices in range and sorted, no entry twice."""
     check_sparse(who, rows, name)
     return canonical_csr(rows)
+
+
+def trusted(who: str, X: Any) -> Any:
+    """X as given; a CSR matrix checked, since casts and sums of a damaged one may crash."""
+    return check_csr(who, X) if sp.issparse(X) and X.format == "csr" else X
+
+
+def dense(who: str, rows: Any) -> npt.NDArray[Any]:
+    """Rows as an array; refused where sparse rows would not fit in memory so."""
+    if not sp.issparse(rows):
+        return np.asarray(rows)
+    n_bytes = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
+    check_memory(who, n_bytes, "sparse rows made dense", "reduce their columns first")
+    return np.asarray(rows.toarray())
+
+
+def given_distances(
+    estimator: Any, X: Any, n_fitted: int | None, *, finite: bool = True, reset: bool = False
+) -> Any:
+    """Distances between the rows of X, or of these to those of the fit: dense or sound CSR.
+
+    NaN and what is below zero is refused, and infinity where distances must be `finite`.
+    """
+    who, metric, shape = type(estimator).__name__, estimator.metric, np.shape(X)
+    if len(shape) == 2 and 0 in shape:
+        raise ValueError(
+            f"{who}: metric={metric!r} was given a table of shape {shape}; pass the distances "
+            "between one or more rows."
+        )
+    X = trusted(who, X)
+    options = {"accept_sparse": "csr", "dtype": FLOATS, "ensure_all_finite": finite}
+    if reset:
+        validated(estimator, X, skip_check_array=True)
+    given = checked(who, X, **options)
+    if given.shape[1] != (given.shape[0] if n_fitted is None else n_fitted):
+        wanted = "a square matrix" if n_fitted is None else f"{n_fitted} columns"
+        raise ValueError(
+            f"{who}: metric={metric!r} needs {wanted} and X has shape {given.shape}; pass what "
+            "lies between each row and all rows of the fit."
+        )
+    given = check_csr(who, given) if sp.issparse(given) else given
+    values = given.data if sp.issparse(given) else given
+    if not finite and np.isnan(values).any():
+        raise ValueError(
+            f"{who}: Input X contains NaN, and metric={metric!r} needs distances; pass infinity "
+            "where one is not known."
+        )
+    if values.size and values.min() < 0:
+        raise ValueError(
+            f"{who}: Negative values in data passed to metric={metric!r} (the smallest is "
+            f"{values.min():g}); distances are zero or more."
+        )
+    return given
 
 
 def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:

@@ -329,10 +329,8 @@ def test_every_build_reaches_the_same_rows(isa_kernels: Any, dtype: Any) -> None
     reach = np.maximum(np.maximum(pairwise(queries, X), query_cores[:, np.newaxis]), cores)
     for by_tree in (True, False):
         row_ids, lengths = np.empty(70, dtype=np.int64), np.empty(70)
-        isa_kernels.nearest_reachable(
-            X, queries, ("euclidean", 2.0, None, None), by_tree, cores, query_cores, 1.0, row_ids,
-            lengths, 2,
-        )  # fmt: skip
+        index = isa_kernels.Index(X, ("euclidean", 2.0, None, None), by_tree, 2)
+        index.nearest_reachable(queries, cores, query_cores, 1.0, row_ids, lengths, 2)
         np.testing.assert_array_equal(lengths, reach.min(axis=1))
         for q, row in enumerate(row_ids):
             order = np.lexsort((np.arange(400), pairwise(queries, X)[q], reach[q]))

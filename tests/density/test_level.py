@@ -18,14 +18,20 @@ from coterie.density._level import Level, lasting_level
 from coterie.density._reach import Reachability
 from coterie.distance import as_metric
 from coterie.errors import AdviceWarning
+from coterie.neighbors import SpanningTree
 from coterie.select import suggest_eps
 
 BENCHMARKS = Path(__file__).parents[3] / "shared" / "data" / "benchmarks"
 
 
+def _reach_tree(X: Any, min_samples: int) -> SpanningTree:
+    reach = Reachability(min_samples, 1.0, 1)
+    return reach.of_rows(reach.index(X, as_metric("euclidean"))).tree
+
+
 def level_of(X: Any, min_samples: int, min_size: int) -> Level | None:
     """The level of rows under the Euclidean distance."""
-    tree = Reachability(min_samples, 1.0, 1).of_rows(as_metric("euclidean"), X).tree
+    tree = _reach_tree(X, min_samples)
     return lasting_level(condense(single_linkage(tree), min_size))
 
 

@@ -30,13 +30,13 @@ def strange(n, d, share):
 def edges(X, by_tree, cores=None):
     n = len(X)
     heads, tails, lengths = np.empty(n - 1, np.int32), np.empty(n - 1, np.int32), np.empty(n - 1)
-    kernels.spanning_tree(X, EUCLIDEAN, by_tree, cores, heads, tails, lengths, 2)
+    kernels.Index(X, EUCLIDEAN, by_tree, 2).spanning_tree(cores, heads, tails, lengths, 2)
     assert (0 <= heads).all() and (heads < tails).all() and (tails < n).all()
     coterie.neighbors.merge_tree(heads, tails, lengths)
 
 def nearest(X, by_tree):
     lengths, ids = np.empty((len(X), 3)), np.empty((len(X), 3), np.int64)
-    kernels.knn(X, None, EUCLIDEAN, by_tree, lengths, ids, 2)
+    kernels.Index(X, EUCLIDEAN, by_tree, 2).knn(None, lengths, ids, 2)
     assert (0 <= ids).all() and (ids < len(X)).all()
 
 def scribbled(X, work, seconds=1.5):

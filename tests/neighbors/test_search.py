@@ -71,7 +71,8 @@ def test_every_build_finds_the_same(isa_kernels: Any, d: int, dtype: Any) -> Non
     ids = twins.knn(reduced, 6)
     for by_tree in (True, False):
         lengths, found = np.empty((2000, 6)), np.empty((2000, 6), dtype=np.int64)
-        isa_kernels.knn(X, None, ("euclidean", 2.0, None, None), by_tree, lengths, found, 2)
+        index = isa_kernels.Index(X, ("euclidean", 2.0, None, None), by_tree, 2)
+        index.knn(None, lengths, found, 2)
         np.testing.assert_array_equal(found, ids)
         np.testing.assert_array_equal(lengths, np.sqrt(np.take_along_axis(reduced, ids, axis=1)))
 

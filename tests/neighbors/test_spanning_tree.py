@@ -83,9 +83,8 @@ def test_every_build_finds_the_same(isa_kernels: Any, dtype: Any) -> None:
         for by_tree in (True, False):
             heads, tails = np.empty(299, dtype=np.int32), np.empty(299, dtype=np.int32)
             tree = SpanningTree(heads, tails, np.empty(299))
-            isa_kernels.spanning_tree(
-                X, ("euclidean", 2.0, None, None), by_tree, None, heads, tails, tree.lengths, 2
-            )
+            index = isa_kernels.Index(X, ("euclidean", 2.0, None, None), by_tree, 2)
+            index.spanning_tree(None, heads, tails, tree.lengths, 2)
             assert edges(tree) == expected
 
 

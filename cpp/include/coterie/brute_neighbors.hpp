@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "coterie/matrix.hpp"
@@ -34,22 +35,41 @@ private:
     AlignedVector<In> data_;
 };
 
-// Rows as doubles, side by side.
-template <class In>
-std::vector<double> read_rows(Matrix<const In> rows, std::int64_t begin, std::int64_t end) {
-    std::vector<double> out((end - begin) * rows.n_cols);
-    for (std::int64_t i = begin; i < end; ++i)
-        for (std::int64_t t = 0; t < rows.n_cols; ++t)
-            out[(i - begin) * rows.n_cols + t] = rows.at(i, t);
-    return out;
-}
+// Rows of either precision that ask for others.
+class Queries {
+public:
+    Queries(Matrix<const float> rows) : rows_(rows) {}
+    Queries(Matrix<const double> rows) : rows_(rows) {}
+
+    std::int64_t n_rows() const {
+        return std::visit([](const auto& rows) { return rows.n_rows; }, rows_);
+    }
+    std::int64_t n_cols() const {
+        return std::visit([](const auto& rows) { return rows.n_cols; }, rows_);
+    }
+    // As doubles, side by side.
+    std::vector<double> read(std::int64_t begin, std::int64_t end) const {
+        std::vector<double> out((end - begin) * n_cols());
+        std::visit(
+            [&](const auto& rows) {
+                double* to = out.data();
+                for (std::int64_t i = begin; i < end; ++i)
+                    for (std::int64_t t = 0; t < rows.n_cols; ++t) *to++ = rows.at(i, t);
+            },
+            rows_);
+        return out;
+    }
+
+private:
+    std::variant<Matrix<const float>, Matrix<const double>> rows_;
+};
 
 // visit(query, first_row, reduced, count): distances of a query to `count` rows from `first_row`
 // on. The queries of a chunk meet all rows, in order, on one thread.
 template <class Sum, class In, class Visit>
-void scan_tiles(const Sum& sum, Matrix<const In> queries, Matrix<const In> rows, std::int64_t begin,
+void scan_tiles(const Sum& sum, const Queries& queries, Matrix<const In> rows, std::int64_t begin,
                 std::int64_t end, const Visit& visit) {
-    const std::vector<double> points = read_rows(queries, begin, end);
+    const std::vector<double> points = queries.read(begin, end);
     Tile<In> tile(rows.n_cols);
     std::vector<double> reduced(tile.capacity() + packed_slack);
     for (std::int64_t first = 0; first < rows.n_rows; first += tile.capacity()) {
@@ -78,10 +98,10 @@ struct ScanChunks {
 
 // All distances, (n_queries, n_rows) in C order.
 template <class In>
-void all_lengths(const Metric& metric, Matrix<const In> queries, Matrix<const In> rows,
+void all_lengths(const Metric& metric, const Queries& queries, Matrix<const In> rows,
                  double* lengths, const Crew& crew) {
     with_sum(metric, [&](const auto& sum) {
-        const ScanChunks chunks(queries.n_rows, rows.n_rows * rows.n_cols);
+        const ScanChunks chunks(queries.n_rows(), rows.n_rows * rows.n_cols);
         crew.run(chunks.count(), [&](std::int64_t chunk, int) {
             scan_tiles(
                 sum, queries, rows, chunks.begin(chunk), chunks.end(chunk),

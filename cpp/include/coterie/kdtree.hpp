@@ -55,6 +55,16 @@ public:
         for (std::int64_t t = 0; t < n_cols_; ++t)
             out[t] = packed.data[t * packed.stride + (position - leaf.begin)];
     }
+    // The rows in the order they were given in, in C order.
+    void copy_rows_to(In* out) const {
+        for (const std::int32_t id : leaves_) {
+            const Node& leaf = nodes_[id];
+            const Packed<In> packed = points(leaf);
+            for (std::int32_t i = 0; i < leaf.size(); ++i)
+                for (std::int64_t t = 0; t < n_cols_; ++t)
+                    out[order_[leaf.begin + i] * n_cols_ + t] = packed.data[t * packed.stride + i];
+        }
+    }
     void read_box(std::int32_t node, double* low, double* high) const {
         const In* box = box_of(node);
         for (std::int64_t t = 0; t < n_cols_; ++t, box += 4) low[t] = box[0], high[t] = box[2];

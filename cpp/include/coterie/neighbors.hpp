@@ -1,4 +1,4 @@
-// Nearest neighbours and neighbours within a radius, by tree or by tiles: one search, two roads.
+// Nearest neighbours and neighbours within a radius, by tree or by tiles: one index, two roads.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,8 @@
 #include <numeric>
 #include <span>
 #include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "coterie/brute_neighbors.hpp"
@@ -166,24 +168,24 @@ void search_own(const Sum& sum, const KdTree<In>& tree, const Watch& fresh, cons
 }
 
 template <class Sum, class In>
-void search_others(const Sum& sum, const KdTree<In>& tree, Matrix<const In> queries,
+void search_others(const Sum& sum, const KdTree<In>& tree, const Queries& queries,
                    const Watch& fresh, const Crew& crew) {
-    const ScanChunks chunks(queries.n_rows, 1 << 22);
+    const ScanChunks chunks(queries.n_rows(), 1 << 22);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         const auto watch = fresh.fresh();
         for (std::int64_t q = chunks.begin(chunk); q < chunks.end(chunk); ++q) {
             if (q % 8 == 0) Pool::breathe();
             watch->start(q);
-            search_tree(sum, tree, read_rows(queries, q, q + 1).data(), *watch);
+            search_tree(sum, tree, queries.read(q, q + 1).data(), *watch);
             watch->end(q);
         }
     });
 }
 
 template <class Sum, class In>
-void search_tiles(const Sum& sum, Matrix<const In> rows, Matrix<const In> queries,
-                  const Watch& fresh, const Crew& crew) {
-    const ScanChunks chunks(queries.n_rows, rows.n_rows * rows.n_cols);
+void search_tiles(const Sum& sum, Matrix<const In> rows, const Queries& queries, const Watch& fresh,
+                  const Crew& crew) {
+    const ScanChunks chunks(queries.n_rows(), rows.n_rows * rows.n_cols);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
         std::vector<std::unique_ptr<Watch>> watches;
@@ -207,92 +209,127 @@ void search_tiles(const Sum& sum, Matrix<const In> rows, Matrix<const In> querie
 
 }  // namespace detail
 
-// What is searched, and how. Without queries the rows themselves ask.
-template <class In>
-struct Search {
-    Metric metric;
-    Matrix<const In> rows;
-    const Matrix<const In>* queries;  // or null
-    bool by_tree;
+// Rows to search in, built once and asked often: a tree of them, or the rows as they lie.
+class RowIndex {
+public:
+    template <class In>
+    RowIndex(const Metric& metric, Matrix<const In> rows, bool by_tree, const Crew& crew)
+        : metric_(metric),
+          n_rows_(rows.n_rows),
+          n_cols_(rows.n_cols),
+          held_(by_tree ? Held(std::in_place_type<KdTree<In>>, rows, crew) : Held(rows)) {}
 
-    // emit(query, seen) once for every query, from any thread.
-    template <class Seen>
-    void run(const Seen& fresh, const std::type_identity_t<Emit<Seen>>& emit,
-             const Crew& crew) const {
-        const detail::WatchOf<Seen> watch(fresh, emit);
-        if (!by_tree)
-            return with_sum(metric, [&](const auto& sum) {
-                detail::search_tiles(sum, rows, queries ? *queries : rows, watch, crew);
-            });
-        const KdTree<In> tree(rows, crew);
-        with_box_sum(metric, [&](const auto& sum) {
-            if (queries)
-                detail::search_others(sum, tree, *queries, watch, crew);
-            else
-                detail::search_own(sum, tree, watch, crew);
-        });
+    const Metric& metric() const { return metric_; }
+    std::int64_t n_rows() const { return n_rows_; }
+    std::int64_t n_cols() const { return n_cols_; }
+
+    // by_tree(sum, tree) or by_tiles(sum, rows), with the metric's sum as a type of its own.
+    template <class ByTree, class ByTiles>
+    decltype(auto) by_either(const ByTree& by_tree, const ByTiles& by_tiles) const {
+        return std::visit(
+            [&](const auto& held) -> decltype(auto) {
+                if constexpr (requires { held.leaves(); })
+                    return with_box_sum(metric_,
+                                        [&](const auto& sum) { return by_tree(sum, held); });
+                else
+                    return with_sum(metric_, [&](const auto& sum) { return by_tiles(sum, held); });
+            },
+            held_);
     }
+
+    // emit(query, seen) once for every query, from any thread. Without queries the rows ask.
+    template <class Seen>
+    void search(const Queries* queries, const Seen& fresh,
+                const std::type_identity_t<Emit<Seen>>& emit, const Crew& crew) const {
+        watch(queries, detail::WatchOf<Seen>(fresh, emit), crew);
+    }
+
+    // The rows as they were given, (n_rows, n_cols) in C order and in their own precision.
+    template <class In>
+    void copy_rows(In* out) const {
+        if (const auto* tree = std::get_if<KdTree<In>>(&held_)) return tree->copy_rows_to(out);
+        if (const auto* rows = std::get_if<Matrix<const In>>(&held_))
+            for (std::int64_t i = 0; i < n_rows_; ++i)
+                for (std::int64_t t = 0; t < n_cols_; ++t) *out++ = rows->at(i, t);
+    }
+
+private:
+    using Held =
+        std::variant<KdTree<float>, KdTree<double>, Matrix<const float>, Matrix<const double>>;
+
+    void watch(const Queries* queries, const detail::Watch& fresh, const Crew& crew) const {
+        by_either(
+            [&](const auto& sum, const auto& tree) {
+                if (queries)
+                    detail::search_others(sum, tree, *queries, fresh, crew);
+                else
+                    detail::search_own(sum, tree, fresh, crew);
+            },
+            [&](const auto& sum, const auto& rows) {
+                detail::search_tiles(sum, rows, queries ? *queries : Queries(rows), fresh, crew);
+            });
+    }
+
+    Metric metric_;
+    std::int64_t n_rows_, n_cols_;
+    Held held_;
 };
 
 // The k nearest rows of every query, nearest first, ties by row: (n_queries, k) in C order.
-template <class In>
-void knn(const Search<In>& search, std::int64_t k, double* lengths, std::int64_t* row_ids,
-         const Crew& crew) {
-    search.run(
-        KNearest(k),
+inline void knn(const RowIndex& index, const Queries* queries, std::int64_t k, double* lengths,
+                std::int64_t* row_ids, const Crew& crew) {
+    index.search(
+        queries, KNearest(k),
         [&](std::int64_t q, KNearest& seen) {
             for (std::int64_t i = 0; i < k; ++i) {
-                lengths[q * k + i] = search.metric.length_of(seen.all()[i].reduced);
+                lengths[q * k + i] = index.metric().length_of(seen.all()[i].reduced);
                 // Where distances are NaN too few rows are found.
-                row_ids[q * k + i] =
-                    std::min<std::int64_t>(seen.all()[i].row, search.rows.n_rows - 1);
+                row_ids[q * k + i] = std::min<std::int64_t>(seen.all()[i].row, index.n_rows() - 1);
             }
         },
         crew);
 }
 
 // Distance to the k-th nearest row, the query itself counted, and the mean distance to the others.
-template <class In>
-void kth_lengths(const Search<In>& search, std::int64_t k, double* kth, double* mean,
-                 const Crew& crew) {
-    const std::int64_t n_others = search.queries ? k : k - 1;
-    search.run(
-        KNearest(k),
+inline void kth_lengths(const RowIndex& index, const Queries* queries, std::int64_t k, double* kth,
+                        double* mean, const Crew& crew) {
+    const std::int64_t n_others = queries ? k : k - 1;
+    index.search(
+        queries, KNearest(k),
         [&](std::int64_t q, KNearest& seen) {
-            kth[q] = search.metric.length_of(seen.all().back().reduced);
+            kth[q] = index.metric().length_of(seen.all().back().reduced);
             if (!mean) return;
             double total = 0;
             for (const auto& neighbor : seen.all())
-                total += search.metric.length_of(neighbor.reduced);
+                total += index.metric().length_of(neighbor.reduced);
             mean[q] = total / static_cast<double>(std::max<std::int64_t>(n_others, 1));
         },
         crew);
 }
 
 // How many rows, or how much weight, lie within the radius of every query.
-template <class In>
-void count_within(const Search<In>& search, double radius, const double* weights, double* counts,
-                  const Crew& crew) {
-    search.run(
-        CountWithin(Ball(search.metric, radius), weights),
+inline void count_within(const RowIndex& index, const Queries* queries, double radius,
+                         const double* weights, double* counts, const Crew& crew) {
+    index.search(
+        queries, CountWithin(Ball(index.metric(), radius), weights),
         [&](std::int64_t q, CountWithin& seen) { counts[q] = seen.all(); }, crew);
 }
 
 // The rows within the radius of query q, in order, from starts[q] to starts[q + 1]. There are as
 // many as were counted unless the rows have changed since: then some are left out, or row 0 stands
 // in, infinitely far away.
-template <class In>
-void list_within(const Search<In>& search, double radius, const std::int64_t* starts,
-                 std::int64_t* row_ids, double* lengths, const Crew& crew) {
-    search.run(
-        Within(Ball(search.metric, radius)),
+inline void list_within(const RowIndex& index, const Queries* queries, double radius,
+                        const std::int64_t* starts, std::int64_t* row_ids, double* lengths,
+                        const Crew& crew) {
+    index.search(
+        queries, Within(Ball(index.metric(), radius)),
         [&](std::int64_t q, Within& seen) {
             std::int64_t at = starts[q];
             const std::int64_t end = starts[q + 1];
             for (const auto& neighbor : seen.all()) {
                 if (at == end) return;
                 row_ids[at] = neighbor.row;
-                lengths[at++] = search.metric.length_of(neighbor.reduced);
+                lengths[at++] = index.metric().length_of(neighbor.reduced);
             }
             std::fill(row_ids + at, row_ids + end, 0);
             std::fill(lengths + at, lengths + end, std::numeric_limits<double>::infinity());

@@ -59,13 +59,12 @@ private:
 };
 
 // The row each query reaches first, and how far it is by mutual reachability.
-template <class In>
-void nearest_reachable(const Search<In>& search, const Reach& reach, std::int64_t* row_ids,
-                       double* lengths, const Crew& crew) {
-    search.run(
-        NearestReachable(reach),
+inline void nearest_reachable(const RowIndex& index, const Queries& queries, const Reach& reach,
+                              std::int64_t* row_ids, double* lengths, const Crew& crew) {
+    index.search(
+        &queries, NearestReachable(reach),
         [&](std::int64_t q, const NearestReachable& seen) {
-            row_ids[q] = std::min<std::int64_t>(seen.row(), search.rows.n_rows - 1);
+            row_ids[q] = std::min<std::int64_t>(seen.row(), index.n_rows() - 1);
             lengths[q] = seen.length();
         },
         crew);

@@ -5,27 +5,22 @@
 
 #include "coterie/boruvka.hpp"
 #include "coterie/edges.hpp"
-#include "coterie/kdtree.hpp"
-#include "coterie/matrix.hpp"
-#include "coterie/metric.hpp"
+#include "coterie/neighbors.hpp"
 #include "coterie/pool.hpp"
 #include "coterie/prim.hpp"
 
 namespace coterie {
 
 // The tree's edges in order; lengths are max(distance, core of either end) where cores are given.
-template <class In>
-std::vector<Edge> spanning_tree(const Metric& metric, Matrix<const In> rows, const double* cores,
-                                bool by_tree, const Crew& crew) {
-    std::vector<Edge> edges;
-    if (by_tree) {
-        const KdTree<In> tree(rows, crew);
-        edges = with_box_sum(
-            metric, [&](const auto& sum) { return Boruvka(sum, metric, tree, cores, crew).run(); });
-    } else {
-        edges = with_sum(
-            metric, [&](const auto& sum) { return Prim(sum, metric, rows, cores, crew).run(); });
-    }
+inline std::vector<Edge> spanning_tree(const RowIndex& index, const double* cores,
+                                       const Crew& crew) {
+    std::vector<Edge> edges = index.by_either(
+        [&](const auto& sum, const auto& tree) {
+            return Boruvka(sum, index.metric(), tree, cores, crew).run();
+        },
+        [&](const auto& sum, const auto& rows) {
+            return Prim(sum, index.metric(), rows, cores, crew).run();
+        });
     sort_edges(edges, crew);
     return edges;
 }

@@ -22,6 +22,57 @@ Metric: TypeAlias = (
 isa: str
 vector_bytes: int
 
+class Index:
+    """Rows held by a kd-tree, or as they lie; without queries the rows themselves ask."""
+
+    def __init__(self, rows: Floats, metric: Metric, by_tree: bool, n_threads: int) -> None: ...
+    def knn(
+        self,
+        queries: Floats | None,
+        lengths: Doubles,
+        row_ids: NDArray[np.int64],
+        n_threads: int,
+    ) -> None: ...
+    def kth_lengths(
+        self, queries: Floats | None, k: int, kth: Doubles, mean: Doubles, n_threads: int
+    ) -> None: ...
+    def count_within(
+        self,
+        queries: Floats | None,
+        radius: float,
+        weights: Doubles | None,
+        counts: Doubles,
+        n_threads: int,
+    ) -> None: ...
+    def list_within(
+        self,
+        queries: Floats | None,
+        radius: float,
+        starts: NDArray[np.int64],
+        row_ids: NDArray[np.int64],
+        lengths: Doubles,
+        n_threads: int,
+    ) -> None: ...
+    def spanning_tree(
+        self,
+        cores: Doubles | None,
+        heads: NDArray[np.int32],
+        tails: NDArray[np.int32],
+        lengths: Doubles,
+        n_threads: int,
+    ) -> None: ...
+    def nearest_reachable(
+        self,
+        queries: Floats,
+        row_cores: Doubles,
+        query_cores: Doubles,
+        alpha: float,
+        row_ids: NDArray[np.int64],
+        lengths: Doubles,
+        n_threads: int,
+    ) -> None: ...
+    def copy_rows(self, rows: Floats) -> None: ...
+
 def add_measured_seed(
     rows: Floats,
     weights: Doubles | None,
@@ -147,16 +198,6 @@ def column_stats_csr(
     out: Doubles,
     n_threads: int,
 ) -> int: ...
-def count_within(
-    rows: Floats,
-    queries: Floats | None,
-    radius: float,
-    metric: Metric,
-    by_tree: bool,
-    weights: Doubles | None,
-    counts: Doubles,
-    n_threads: int,
-) -> None: ...
 def dbscan_dense(
     rows: Floats,
     weights: Doubles | None,
@@ -303,25 +344,6 @@ def linear_pass_csr(
     first: Doubles | None,
     n_threads: int,
 ) -> tuple[float, float]: ...
-def knn(
-    rows: Floats,
-    queries: Floats | None,
-    metric: Metric,
-    by_tree: bool,
-    lengths: Doubles,
-    row_ids: NDArray[np.int64],
-    n_threads: int,
-) -> None: ...
-def kth_lengths(
-    rows: Floats,
-    queries: Floats | None,
-    k: int,
-    metric: Metric,
-    by_tree: bool,
-    kth: Doubles,
-    mean: Doubles | None,
-    n_threads: int,
-) -> None: ...
 def link_triangle(
     method: str,
     lengths: Floats,
@@ -337,17 +359,6 @@ def link_vectors(
     scale: float,
     first: NDArray[np.int64] | None,
     table: Doubles,
-    n_threads: int,
-) -> None: ...
-def list_within(
-    rows: Floats,
-    queries: Floats | None,
-    radius: float,
-    metric: Metric,
-    by_tree: bool,
-    starts: NDArray[np.int64],
-    row_ids: NDArray[np.int64],
-    lengths: Doubles,
     n_threads: int,
 ) -> None: ...
 def label_by_core(
@@ -416,16 +427,6 @@ def n_seeding_chunks(
     n_rows: int,
     n_cols: int,
 ) -> int: ...
-def spanning_tree(
-    rows: Floats,
-    metric: Metric,
-    by_tree: bool,
-    cores: Doubles | None,
-    heads: NDArray[np.int32],
-    tails: NDArray[np.int32],
-    lengths: Doubles,
-    n_threads: int,
-) -> None: ...
 def n_sketch_bytes(
     n_rows: int,
     n_cols: int,
@@ -459,18 +460,6 @@ def sum_sq_dists_csr(
     n_threads: int,
 ) -> float: ...
 def thread_limit() -> int: ...
-def nearest_reachable(
-    rows: Floats,
-    queries: Floats,
-    metric: Metric,
-    by_tree: bool,
-    row_cores: Doubles,
-    query_cores: Doubles,
-    alpha: float,
-    row_ids: NDArray[np.int64],
-    lengths: Doubles,
-    n_threads: int,
-) -> None: ...
 def point_away_from_first(
     heads: NDArray[np.int32],
     tails: NDArray[np.int32],

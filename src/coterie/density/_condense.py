@@ -52,9 +52,8 @@ def single_linkage(tree: SpanningTree) -> MergeTree:
 
     So clusters are numbered as by scikit-learn, whose tree is Prim's. Heights are those of levels.
     """
-    heads, tails = tree.heads.copy(), tree.tails.copy()
-    kernels.point_away_from_first(heads, tails)
-    return merge_tree(heads, tails, find_levels(tree.lengths))
+    hung = tree.from_first_row()
+    return merge_tree(hung.heads, hung.tails, find_levels(tree.lengths))
 
 
 def condense(merges: MergeTree, min_cluster_size: int) -> CondensedTree:

@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._config import resolve_n_threads
 from coterie.density._condense import condense, single_linkage
 from coterie.density._level import Level, is_chance, lasting_level, least_size
-from coterie.distance import as_metric
-from coterie.neighbors import kth_distances, spanning_tree
+from coterie.neighbors import Index
 
 Floats = npt.NDArray[np.float64]
 
@@ -102,7 +100,9 @@ def k_distances(
     KDistances
         `kth` and `mean`, float64 arrays of shape (n_rows,).
     """
-    kth, mean = _distances("k_distances", X, k, metric, n_threads, metric_params)
+    who = "k_distances"
+    _shape(who, X)
+    kth, mean = _distances(who, Index.over(who, X, metric, "auto", n_threads, metric_params), k)
     kth.sort()
     mean.sort()
     return KDistances(int(k), kth, mean)
@@ -145,9 +145,11 @@ def suggest_eps(
         and `reason`.
     """
     who = "suggest_eps"
+    _, n_cols = _shape(who, X)
+    index = Index.over(who, X, metric, "auto", n_threads, metric_params)
     if min_samples is None:
-        min_samples = read_min_samples(who, X, metric, n_threads, metric_params)
-    return read_eps(who, X, min_samples, metric, n_threads, metric_params)
+        min_samples = _read_min_samples(who, index, n_cols)
+    return read_eps(who, index, min_samples)
 
 
 def suggest_min_samples(
@@ -172,32 +174,26 @@ def suggest_min_samples(
     metric : name in `coterie.distance.METRICS` or callable
     n_threads : int or None
     """
-    return read_min_samples("suggest_min_samples", X, metric, n_threads, metric_params)
+    who = "suggest_min_samples"
+    _, n_cols = _shape(who, X)
+    index = Index.over(who, X, metric, "auto", n_threads, metric_params)
+    return _read_min_samples(who, index, n_cols)
 
 
-def read_min_samples(
-    who: str, X: Any, metric: Any, n_threads: int | None, metric_params: dict[str, Any]
-) -> int:
+def _read_min_samples(who: str, index: Index, n_cols: int) -> int:
     """`suggest_min_samples` on behalf of `who`."""
-    n_rows, n_cols = _shape(who, X)
+    n_rows = index.n_rows
     start = (4 if n_rows < 100 else 5) if n_cols <= 2 else 2 * n_cols
     start += max(0, int(np.log2(max(n_rows, 1) / MANY_ROWS)))
     most = min(n_rows, max(4, n_rows // 4))
     k = _whole(who, "min_samples", min(start, most), 2) - 1
-    kth, mean = _distances(who, X, k, metric, n_threads, metric_params)
+    kth, mean = _distances(who, index, k)
     found = find_knee(who, kth, mean, k)
     noise = 1 - (found.place + 1) / n_rows if found.is_one else 0.0
     return min(int(start * (1 + noise)), most)
 
 
-def read_eps(
-    who: str,
-    X: Any,
-    min_samples: Any,
-    metric: Any,
-    n_threads: int | None,
-    metric_params: dict[str, Any],
-) -> EpsSuggestion:
+def read_eps(who: str, index: Index, min_samples: Any) -> EpsSuggestion:
     """`suggest_eps` on behalf of `who`."""
     min_samples = _whole(who, "min_samples", min_samples, 1)
     if min_samples < 2:
@@ -205,11 +201,11 @@ def read_eps(
             f"{who}: min_samples={min_samples} makes every row core at any eps, so no distance "
             "tells an eps; use min_samples of at least 2."
         )
-    kth, mean = _distances(who, X, min_samples - 1, metric, n_threads, metric_params)
+    kth, mean = _distances(who, index, min_samples - 1)
     knee = find_knee(who, kth, mean, min_samples - 1)
     level = None
     if np.isfinite(kth).all():
-        tree = spanning_tree(X, kth, metric=metric, n_threads=n_threads, **metric_params)
+        tree = index.spanning_tree(kth)
         level = lasting_level(condense(single_linkage(tree), least_size(min_samples, kth.size)))
     if level is not None and is_chance(level, kth.size, knee.n_dims):
         level = None
@@ -313,27 +309,14 @@ def _dimension(kth: Floats, mean: Floats, k: int) -> float:
     return share / max(1 - share, 1e-3)
 
 
-def _distances(
-    who: str,
-    X: Any,
-    k: Any,
-    metric: Any,
-    n_threads: int | None,
-    metric_params: dict[str, Any],
-) -> tuple[Floats, Floats]:
+def _distances(who: str, index: Index, k: Any) -> tuple[Floats, Floats]:
     """Distance to the k-th other row, and the mean of the distances up to it."""
-    n_rows, _ = _shape(who, X)
-    if n_rows <= _whole(who, "k", k, 1):
+    if index.n_rows <= _whole(who, "k", k, 1):
         raise ValueError(
-            f"{who}: a row needs {k} neighbours and X has {n_rows} rows; lower k or min_samples, "
-            "or pass more rows."
+            f"{who}: a row needs {k} neighbours and X has {index.n_rows} rows; lower k or "
+            "min_samples, or pass more rows."
         )
-    return kth_distances(
-        X,
-        int(k) + 1,
-        metric=as_metric(metric, X, who=who, **metric_params),
-        n_threads=resolve_n_threads(n_threads, who),
-    )
+    return index.kth_distances(int(k) + 1)
 
 
 def _shape(who: str, X: Any) -> tuple[int, int]:

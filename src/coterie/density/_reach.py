@@ -12,14 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.sparse import csgraph
 
-from coterie._kernels import kernels
-from coterie.distance import Metric, prepare_both
-from coterie.neighbors import SpanningTree, kth_distances
-from coterie.neighbors.kdtree import choose_tree
-from coterie.neighbors.spanning_tree import least_tree, prim
+from coterie.distance import Metric
+from coterie.neighbors import Index, SpanningTree
+from coterie.neighbors.brute import first_reached
+from coterie.neighbors.index import FirstReached
+from coterie.neighbors.spanning import graph_tree, prim
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,13 +29,6 @@ class ReachTree(NamedTuple):
 
     tree: SpanningTree
     cores: Floats
-
-
-class FirstReached(NamedTuple):
-    """The row of the fit that each query reaches first, and its mutual reachability."""
-
-    rows: npt.NDArray[np.int64]
-    lengths: Floats
 
 
 @dataclass(frozen=True)
@@ -75,11 +66,14 @@ class Reachability:
         lengths = np.where(about, least, lengths)
         return SpanningTree(tree.heads, tree.tails, np.maximum.accumulate(lengths))
 
-    def of_rows(self, metric: Metric, rows: Any) -> ReachTree:
+    def index(self, rows: npt.NDArray[Any], metric: Metric) -> Index:
+        """Rows that `metric` has prepared, asked by such for the tree and for what they reach."""
+        return Index.over_prepared("HDBSCAN", rows, metric.of_prepared(), n_threads=self.n_threads)
+
+    def of_rows(self, index: Index) -> ReachTree:
         """The tree of rows under a metric."""
-        cores, _ = kth_distances(rows, self.k, metric=metric, n_threads=self.n_threads)
-        grown = self._grown(cores)
-        tree = least_tree("HDBSCAN", rows, metric, grown, n_threads=self.n_threads)
+        cores, _ = index.kth_distances(self.k)
+        tree = index.spanning_tree(self._grown(cores))
         return ReachTree(self._shrink(tree, cores), cores)
 
     def of_table(self, dists: Floats) -> ReachTree:
@@ -122,42 +116,29 @@ class Reachability:
         once = rows < columns
         rows, columns, lengths = rows[once], columns[once], self._shrunk(lengths[once])
         lengths = np.maximum(lengths, np.maximum(cores[rows], cores[columns]))
-        return ReachTree(_kruskal(n_rows, rows, columns, lengths), cores)
+        tree = graph_tree(n_rows, rows, columns, lengths)
+        n_groups = n_rows - tree.lengths.size
+        if n_groups > 1:
+            raise ValueError(
+                f"HDBSCAN: the stored distances of the sparse X join its {n_rows} rows to "
+                f"{n_groups} separate groups; store distances between them, or cluster each group "
+                "by itself."
+            )
+        return ReachTree(tree, cores)
 
-    def first_by_metric(
-        self, metric: Metric, rows: Any, cores: Floats, queries: Any
-    ) -> FirstReached:
-        """The row that each query reaches first, by tree or tiles; ties by distance, then row."""
-        query_cores, _ = kth_distances(
-            rows, self.k, queries, metric=metric, n_threads=self.n_threads
-        )
-        rows, queries = prepare_both(metric, rows, queries)
-        if metric.native is None:
-            slabs = (metric.lengths(query[np.newaxis], rows) for query in queries)
-            return self._first(slabs, cores, query_cores)
-        found = FirstReached(np.empty(len(queries), dtype=np.int64), np.empty(len(queries)))
-        by_tree = choose_tree("HDBSCAN", metric, "auto", *rows.shape)
-        kernels.nearest_reachable(
-            rows, queries, metric.native, by_tree, cores, query_cores, self.alpha, *found,
-            self.n_threads,
-        )  # fmt: skip
-        return found
+    def first_by_index(self, index: Index, cores: Floats, queries: Any) -> FirstReached:
+        """The row that each query reaches first; ties by distance, then row."""
+        query_cores, _ = index.kth_distances(self.k, queries)
+        return index.nearest_reachable(cores, queries, query_cores, self.alpha)
 
     def first_by_table(self, dists: Floats, cores: Floats) -> FirstReached:
         """The same from the distances of queries to the rows of the fit, (n_queries, n_rows)."""
         query_cores = np.concatenate([_kth(part, self.k) for part in _slabs(dists)])
-        return self._first(_slabs(dists), cores, query_cores)
-
-    def _first(self, slabs: Iterator[Floats], cores: Floats, query_cores: Floats) -> FirstReached:
-        found = FirstReached(np.empty(len(query_cores), dtype=np.int64), np.empty(len(query_cores)))
-        q = 0
-        for slab in slabs:
-            for dists in slab:
-                reach = np.maximum(np.maximum(self._shrunk(dists), query_cores[q]), cores)
-                nearest = np.flatnonzero(reach == reach.min())
-                found.rows[q] = nearest[dists[nearest].argmin()]
-                found.lengths[q] = reach[found.rows[q]]
-                q += 1
+        found = FirstReached(np.empty(len(dists), dtype=np.int64), np.empty(len(dists)))
+        for q, lengths in enumerate(dists):
+            found.ids[q], found.lengths[q] = first_reached(
+                lengths, cores, query_cores[q], self.alpha
+            )
         return found
 
 
@@ -177,20 +158,3 @@ def _kth_of_own(dists: Floats, first: int, k: int) -> Floats:
     own = np.array(dists, dtype=np.float64)
     own[np.arange(len(own)), np.arange(first, first + len(own))] = 0.0
     return _kth(own, k)
-
-
-def _kruskal(n_rows: int, rows: Any, columns: Any, lengths: Floats) -> SpanningTree:
-    """The spanning tree of listed edges: SciPy's on their ranks, without zeros and ties."""
-    order = np.lexsort((columns, rows, lengths))
-    ranks = sp.csr_matrix(
-        (np.arange(1.0, order.size + 1), (rows[order], columns[order])), shape=(n_rows, n_rows)
-    )
-    tree = csgraph.minimum_spanning_tree(ranks)
-    if tree.nnz < n_rows - 1:
-        raise ValueError(
-            f"HDBSCAN: the stored distances of the sparse X join its {n_rows} rows to "
-            f"{n_rows - tree.nnz} separate groups; store distances between them, or cluster each "
-            "group by itself."
-        )
-    kept = order[np.sort(tree.data.astype(np.int64)) - 1]
-    return SpanningTree(rows[kept].astype(np.int32), columns[kept].astype(np.int32), lengths[kept])

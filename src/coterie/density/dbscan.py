@@ -18,19 +18,18 @@ from coterie._checks import (
     CALLABLE,
     NONE,
     Rule,
-    checked,
+    check_csr,
+    given_distances,
     one_of,
     positive,
     validated,
     whole,
 )
-from coterie._config import resolve_n_threads
 from coterie._history import Event, Recorder, Stage
 from coterie._labels import NOISE
 from coterie._stored import LATER_RECORDS, RECORDS, Array, Field, Parts, Real, Sizes, Sparse, Whole
 from coterie.density._advice import advise
 from coterie.density._euclidean import cluster_rows, label_by_core
-from coterie.density._input import check_table, dense, trusted
 from coterie.density._knee import read_eps
 from coterie.density._lookup import (
     cluster_graph,
@@ -45,11 +44,11 @@ from coterie.density._rule import BORDERS, Clustering, DensityRule
 from coterie.density._slabs import cluster_by_distances, label_rows
 from coterie.density._stored import check_rows_loaded
 from coterie.distance import NAMES, Metric, as_metric
+from coterie.neighbors import Index
 
 #: From rows and what is asked of them to their clusters.
 Cluster = Callable[[Any, DensityRule], Clustering]
 
-_FLOATS = [np.float64, np.float32]
 #: Metrics where X holds distances, not rows.
 _GIVEN = ("precomputed", "graph")
 #: Metrics that have a power.
@@ -303,9 +302,6 @@ class DBSCAN(Clusterer):
         kind[self.core_sample_indices_] = 2
         return _KINDS[kind]
 
-    def _n_threads(self) -> int:
-        return resolve_n_threads(self.n_threads, "DBSCAN", n_jobs=self.n_jobs)
-
     def _rule(self, weights: Any) -> DensityRule:
         n_threads = self._n_threads()
         return DensityRule(self.eps_, float(self.min_samples), weights, self.border, n_threads)
@@ -370,10 +366,12 @@ class DBSCAN(Clusterer):
                 f"{self.metric!r} X holds none; pass a number."
             )
         if self.metric == "gower":  # whose rows are prepared by now
-            metric = replace(as_metric("gower", **self.gower_), prepare=np.asarray)
+            metric = as_metric("gower", **self.gower_)
         else:
             metric = self._metric(rows, **self.metric_params_)
-        found = read_eps("DBSCAN", rows, self.min_samples, metric, self._n_threads(), {})
+            rows = metric.form(rows)
+        index = Index.over_prepared("DBSCAN", rows, metric, n_threads=self._n_threads())
+        found = read_eps("DBSCAN", index, self.min_samples)
         if not (found.has_knee or found.has_level):
             sentence = f"eps='auto' took eps={found.eps:g}: {found.reason}."
             recorder.advise("DBSCAN", "no knee", sentence, depth=1)
@@ -386,8 +384,7 @@ class DBSCAN(Clusterer):
             metric = self._metric(X)
             self.gower_ = dict(metric.learned)
             return metric.prepare(X), partial(_cluster_by_metric, metric)
-        X = trusted("DBSCAN", X)
-        rows = dense("DBSCAN", validated(self, X, accept_sparse="csr", dtype=_FLOATS))
+        rows = self._dense_rows(X, reset=True)
         metric = self._metric(rows)
         self.metric_params_ = dict(metric.learned)
         if metric.name == "euclidean":
@@ -402,37 +399,21 @@ class DBSCAN(Clusterer):
             validated(self, X, skip_check_array=True, reset=False)
             metric = as_metric("gower", who="DBSCAN", **self.gower_)
             return metric.prepare(X), metric
-        X = trusted("DBSCAN", X)
-        rows = validated(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
-        rows = dense("DBSCAN", rows).astype(self.components_.dtype, copy=False)
+        rows = self._dense_rows(X, reset=False).astype(self.components_.dtype, copy=False)
         return rows, self._metric(rows, **self.metric_params_)
 
     def _given(self, X: Any) -> tuple[Any, Cluster]:
         """A checked matrix of distances or edge lengths, and how to cluster by it."""
-        validated(self, X, skip_check_array=True)
-        given = self._check_given(X, None)
+        given = self._check_given(X, None, reset=True)
         if self.metric == "graph":
             self.graph_ = given = given.copy()
         return given, cluster_graph if self.metric == "graph" else cluster_precomputed
 
-    def _check_given(self, X: Any, n_fitted: int | None) -> Any:
+    def _check_given(self, X: Any, n_fitted: int | None, *, reset: bool = False) -> Any:
         """Distances or edge lengths to all rows of the fit, or of X itself; CSR for a graph."""
-        check_table("DBSCAN", self.metric, X)
-        given = checked("DBSCAN", trusted("DBSCAN", X), accept_sparse="csr", dtype=_FLOATS)
-        if given.shape[1] != (given.shape[0] if n_fitted is None else n_fitted):
-            wanted = "a square matrix" if n_fitted is None else f"{n_fitted} columns"
-            raise ValueError(
-                f"DBSCAN: metric={self.metric!r} needs {wanted} and X has shape {given.shape}; "
-                "pass what lies between each row and all rows of the fit."
-            )
-        if self.metric == "graph" or sp.issparse(given):
-            given = trusted("DBSCAN", sp.csr_matrix(given))
-        values = given.data if sp.issparse(given) else given
-        if values.size and values.min() < 0:
-            raise ValueError(
-                f"DBSCAN: Negative values in data passed to metric={self.metric!r} (the smallest "
-                f"is {values.min():g}); distances are zero or more."
-            )
+        given = given_distances(self, X, n_fitted, reset=reset)
+        if self.metric == "graph" and not sp.issparse(given):
+            given = check_csr("DBSCAN", sp.csr_matrix(given))
         return given
 
     def _check_together_loaded(self, sizes: Sizes) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,18 +16,18 @@ from coterie._base import Clusterer
 from coterie._checks import (
     CALLABLE,
     FLAG,
+    FLOATS,
     NONE,
     Rule,
-    check_csr,
     check_symmetric,
     checked,
+    given_distances,
     one_of,
     positive,
     real,
     validated,
     whole,
 )
-from coterie._config import resolve_n_threads
 from coterie._history import Event, Recorder, Stage
 from coterie._labels import number_by_first
 from coterie._stored import RECORDS, Array, Field, Nothing, Parts, Real, Sizes, Whole
@@ -41,7 +41,6 @@ from coterie.density._condense import (
     outlier_scores,
     single_linkage,
 )
-from coterie.density._input import check_table, dense, trusted
 from coterie.density._reach import Reachability, ReachTree
 from coterie.density._select import (
     METHODS,
@@ -57,7 +56,6 @@ from coterie.distance import NAMES, Metric, as_metric
 
 Kinds = npt.NDArray[np.int8]
 
-_FLOATS = [np.float64, np.float32]
 #: Kinds of rows; those that cannot be clustered are labelled by them, as in scikit-learn.
 _FINITE, _INFINITE, _MISSING = 0, -2, -3
 
@@ -340,7 +338,7 @@ class HDBSCAN(Clusterer):
         check_is_fitted(self)
         reach, cores = self._reachability(), self.core_distances_
         if self.metric == "precomputed":
-            dists = checked("HDBSCAN", X, dtype=_FLOATS, ensure_all_finite=False)
+            dists = checked("HDBSCAN", X, dtype=FLOATS, ensure_all_finite=False)
             if dists.shape[1] != cores.size:
                 raise ValueError(
                     f"HDBSCAN: X has {dists.shape[1]} columns and the fit had {cores.size} rows; "
@@ -349,12 +347,14 @@ class HDBSCAN(Clusterer):
             kind = np.zeros(dists.shape[0], dtype=np.int8)
             first = reach.first_by_table(dists, cores)
         else:
+            assert self.rows_ is not None
             queries, kind, metric = self._measure_again(X)
-            first = reach.first_by_metric(metric, self.rows_, cores, queries[kind == _FINITE])
+            index = reach.index(metric.form(self.rows_), metric)
+            first = reach.first_by_index(index, cores, metric.form(queries[kind == _FINITE]))
         tree, flat = self._stored_trees()
         with np.errstate(divide="ignore"):
-            lam = np.minimum(1 / self._at_level(first.lengths), tree.row_lambda[first.rows])
-        members = belong(tree, flat, cluster_at(tree, first.rows, lam), lam)
+            lam = np.minimum(1 / self._at_level(first.lengths), tree.row_lambda[first.ids])
+        members = belong(tree, flat, cluster_at(tree, first.ids, lam), lam)
         return Membership(
             _to_all_rows(members.labels, kind),
             _to_all_rows(members.probabilities, kind, 0.0, np.nan),
@@ -394,8 +394,8 @@ class HDBSCAN(Clusterer):
             validated(self, X, skip_check_array=True, reset=False)
             metric = as_metric("gower", who="HDBSCAN", **self.gower_)
             queries = metric.prepare(X)
-            return queries, np.zeros(len(queries), dtype=np.int8), _of_prepared(metric)
-        queries = self._dense_rows(X, reset=False)
+            return queries, np.zeros(len(queries), dtype=np.int8), metric.of_prepared()
+        queries = self._dense_rows(X, reset=False, finite=False)
         # The metric learns from the rows of the fit what it learned at the fit.
         return queries, _kinds(queries), self._metric(self.rows_)
 
@@ -417,8 +417,8 @@ class HDBSCAN(Clusterer):
             self.rows_ = metric.prepare(X)
             self._check_n_rows(len(self.rows_))
             kind = np.zeros(len(self.rows_), dtype=np.int8)
-            return kind, self._reachability().of_rows(_of_prepared(metric), self.rows_)
-        rows = self._dense_rows(X, reset=True, copy=True)
+            return kind, self._reach_tree(metric, self.rows_)
+        rows = self._dense_rows(X, reset=True, finite=False, copy=True)
         kind = _kinds(rows)
         if kind.any():
             rows = rows[kind == _FINITE]
@@ -426,7 +426,12 @@ class HDBSCAN(Clusterer):
             recorder.event("rows left out", detail)
         self._check_n_rows(len(rows))
         self.rows_ = rows
-        return kind, self._reachability().of_rows(self._metric(rows), rows)
+        metric = self._metric(rows)
+        return kind, self._reach_tree(metric, metric.form(rows))
+
+    def _reach_tree(self, metric: Metric, prepared: npt.NDArray[Any]) -> ReachTree:
+        reach = self._reachability()
+        return reach.of_rows(reach.index(prepared, metric))
 
     def _given(self, X: Any) -> tuple[Kinds, ReachTree]:
         """The tree of a checked matrix of distances."""
@@ -435,31 +440,13 @@ class HDBSCAN(Clusterer):
                 f"HDBSCAN: metric_params={self.metric_params!r} was given, and "
                 "metric='precomputed' takes none; use None."
             )
-        check_table("HDBSCAN", "precomputed", X)
-        dists = validated(
-            self, trusted("HDBSCAN", X), accept_sparse="csr", dtype=_FLOATS, ensure_all_finite=False
-        )
-        if dists.shape[0] != dists.shape[1]:
-            raise ValueError(
-                f"HDBSCAN: metric='precomputed' needs a square matrix and X has shape "
-                f"{dists.shape}; pass the distances between all rows."
-            )
-        if sp.issparse(dists):
-            dists = check_csr("HDBSCAN", dists)
-        _check_distances(dists)
+        dists = given_distances(self, X, None, finite=False, reset=True)
+        _check_symmetric(dists)
         self._check_n_rows(dists.shape[0])
         self.rows_ = None
         reach = self._reachability()
         tree = reach.of_graph(dists) if sp.issparse(dists) else reach.of_table(dists)
         return np.zeros(dists.shape[0], dtype=np.int8), tree
-
-    def _dense_rows(self, X: Any, *, reset: bool, copy: bool = False) -> npt.NDArray[Any]:
-        """Rows as a float array, of our own if `copy`; refused where they would not fit so."""
-        rows = validated(
-            self, trusted("HDBSCAN", X), accept_sparse="csr", dtype=_FLOATS,
-            ensure_all_finite=False, reset=reset, copy=copy and not sp.issparse(X),
-        )  # fmt: skip
-        return dense("HDBSCAN", rows)
 
     def _check_n_rows(self, n_rows: int) -> None:
         if n_rows < 2:
@@ -482,8 +469,7 @@ class HDBSCAN(Clusterer):
         return SMALLEST if isinstance(self.min_cluster_size, str) else int(self.min_cluster_size)
 
     def _reachability(self) -> Reachability:
-        n_threads = resolve_n_threads(self.n_threads, "HDBSCAN", n_jobs=self.n_jobs)
-        return Reachability(self._k, float(self.alpha), n_threads)
+        return Reachability(self._k, float(self.alpha), self._n_threads())
 
     def _metric(self, X: Any) -> Metric:
         return as_metric(self.metric, X, who="HDBSCAN", **(self.metric_params or {}))
@@ -524,8 +510,8 @@ class HDBSCAN(Clusterer):
         if wanted in ("centroid", "both"):
             self.centroids_ = centroids(rows, members, n_clusters)
         if wanted in ("medoid", "both"):
-            n_threads = self._reachability().n_threads
-            self.medoids_ = medoids(rows, members, n_clusters, self._metric(rows), n_threads)
+            metric = self._metric(rows)
+            self.medoids_ = medoids(rows, members, n_clusters, metric, self._n_threads())
 
     def _stored_trees(self) -> tuple[CondensedTree, FlatClusters]:
         """What `_publish` stored."""
@@ -565,11 +551,6 @@ def _kinds(rows: npt.NDArray[Any]) -> Kinds:
     return kind
 
 
-def _of_prepared(metric: Metric) -> Metric:
-    """The metric for rows that were prepared before."""
-    return replace(metric, prepare=np.asarray)
-
-
 def _to_all_rows(
     values: npt.NDArray[Any],
     kind: npt.NDArray[Any],
@@ -586,23 +567,12 @@ def _to_all_rows(
     return all_rows
 
 
-def _check_distances(dists: Any) -> None:
-    """Refuse tables that hold no symmetric distances."""
-    values = dists.data if sp.issparse(dists) else dists
-    if np.isnan(values).any():
-        raise ValueError(
-            "HDBSCAN: Input X contains NaN, and metric='precomputed' needs distances; pass "
-            "infinity where one is not known."
-        )
-    if values.size and values.min() < 0:
-        raise ValueError(
-            f"HDBSCAN: Negative values in data passed to metric='precomputed' (the smallest is "
-            f"{values.min():g}); distances are zero or more."
-        )
+def _check_symmetric(dists: Any) -> None:
+    """Refuse tables that are not the same both ways."""
     if not sp.issparse(dists):
         return check_symmetric(dists, "HDBSCAN")
     gap = abs(dists - dists.T)
-    if gap.nnz and gap.max() > 1e-7 * values.max():
+    if gap.nnz and gap.max() > 1e-7 * dists.data.max():
         raise ValueError(
             "HDBSCAN: metric='precomputed' needs a symmetric matrix and X is not; pass the "
             "distances between all rows, for example the mean of X and X.T."

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.hierarchy._connected_single import heads_first
-from coterie.hierarchy._prim_order import order_parts
+from coterie.hierarchy._single import heads_first
 from coterie.hierarchy.linkage import Linked
 
 Ints = npt.NDArray[np.int64]
@@ -26,7 +25,8 @@ def children_of(linked: Linked, metric: Any, *, connected: bool) -> Ints:
         return heads_first(linked.tree)
     if callable(metric) or metric in _SORTED:
         return children
-    return order_parts(children, linked.tree)
+    # Else by Prim's algorithm, and the part that it meets first comes first.
+    return heads_first(linked.tree.from_first_row())
 
 
 def parents_of(children: Ints, n_nodes: int) -> Ints:

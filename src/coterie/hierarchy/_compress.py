@@ -15,7 +15,7 @@ from coterie.centroid._space import NotFiniteError
 from coterie.data import Blocks
 from coterie.hierarchy._single import merge_table
 from coterie.hierarchy._vectors import link_vectors
-from coterie.neighbors.spanning_tree import SpanningTree
+from coterie.neighbors import SpanningTree
 
 Floats = npt.NDArray[np.float64]
 

@@ -15,9 +15,9 @@ from scipy.sparse.csgraph import connected_components
 
 from coterie import distance
 from coterie._checks import check_sparse
-from coterie.hierarchy._connected_single import graph_tree
 from coterie.hierarchy._single import merge_table
-from coterie.neighbors.spanning_tree import SpanningTree
+from coterie.neighbors import SpanningTree
+from coterie.neighbors.spanning import by_length, graph_tree
 
 Floats = npt.NDArray[np.float64]
 Neighbors = dict[int, float]  # distance of each neighbour
@@ -56,9 +56,21 @@ def link_connected(
     measure.start(near, lengths)
     _check_lengths(near, who)
     if method == "single":
-        tree = graph_tree(near)
+        tree = _least_tree(near)
         return merge_table(tree), n_pieces, tree
     return _join_nearest(near, measure), n_pieces, None
+
+
+def _least_tree(near: list[Neighbors]) -> SpanningTree:
+    """The least tree of a connected graph, each edge in the direction in which SciPy finds it.
+
+    Every edge is listed both ways; which of them SciPy's sort meets first decides what scikit-learn
+    calls the first part of a merge, and so its labels.
+    """
+    edges = [(i, j, others[j]) for i, others in enumerate(near) for j in sorted(others)]
+    heads, tails, lengths = np.array(edges).reshape(-1, 3).T
+    ends = heads.astype(np.int64), tails.astype(np.int64)
+    return graph_tree(len(near), *ends, lengths, ranks=by_length)
 
 
 def _join_nearest(near: list[Neighbors], measure: _Edges | _Centers) -> Floats:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from coterie.neighbors import SpanningTree, merge_tree
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 def merge_table(tree: SpanningTree) -> Floats:
@@ -18,3 +19,9 @@ def merge_table(tree: SpanningTree) -> Floats:
     merges = merge_tree(tree.heads, tree.tails, tree.lengths)
     parts = np.sort(np.column_stack([merges.left, merges.right]), axis=1)
     return np.column_stack([parts, merges.height, merges.size]).astype(np.float64, copy=False)
+
+
+def heads_first(tree: SpanningTree) -> Ints:
+    """The parts of each merge: that with the head of the edge, then that with its tail."""
+    merges = merge_tree(tree.heads, tree.tails, tree.lengths)
+    return np.column_stack([merges.left, merges.right]).astype(np.int64)

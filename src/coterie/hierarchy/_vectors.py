@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from coterie._kernels import kernels
 from coterie.hierarchy._memory import check_vectors
+from coterie.neighbors import knn
 from coterie.neighbors.kdtree import FEWEST_ROWS
-from coterie.neighbors.search import knn
 
 Floats = npt.NDArray[np.float64]
 

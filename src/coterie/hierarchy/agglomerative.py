@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -50,7 +49,7 @@ _CACHE = Rule(
 
 def _gower_of_codes(who: str, learned: Mapping[str, Any]) -> Metric:
     """Gower's metric again, for rows that it has read already."""
-    return replace(as_metric("gower", who=who, **learned), prepare=np.asarray)
+    return as_metric("gower", who=who, **learned).of_prepared()
 
 
 def _build_tree(

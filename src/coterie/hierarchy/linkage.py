@@ -25,7 +25,7 @@ from coterie.hierarchy._triangle import (
     triangle_of,
 )
 from coterie.hierarchy._vectors import link_vectors
-from coterie.neighbors.spanning_tree import SpanningTree, least_tree
+from coterie.neighbors import Index, SpanningTree
 
 Floats = npt.NDArray[np.float64]
 
@@ -171,7 +171,7 @@ def _link_rows(
         lengths_between = lengths_of(metric, rows, n_threads)
         return Linked(*link_connected(graph, method, lengths_between, rows, who=who))
     if method == "single":
-        tree = least_tree(who, X, metric, n_threads=n_threads)
+        tree = Index.over_prepared(who, rows, metric, n_threads=n_threads).spanning_tree()
         check_finite(tree.lengths, metric, who)
         return Linked(merge_table(tree), 1, tree)
     if method in EUCLIDEAN:

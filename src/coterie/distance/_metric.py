@@ -1,0 +1,77 @@
+"""A metric made ready for some data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._kernels import kernels
+from coterie.distance._forms import Form, as_given
+
+Floats = npt.NDArray[np.float64]
+#: Name, power, ranges and weights of columns, and the unit that rows were divided by.
+NativeMetric = tuple[str, float, Floats | None, Floats | None, float]
+RowFunction = Callable[[Any, Any], float]
+
+#: Metrics a kd-tree serves. On unit rows cosine and correlation are half the squared Euclidean
+#: distance; on the sphere the arc grows with the chord.
+_WITH_BOXES = {
+    "euclidean", "sqeuclidean", "seuclidean", "mahalanobis", "manhattan", "chebyshev", "minkowski",
+    "cosine", "correlation", "haversine",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric made ready for some data; `as_metric` makes one.
+
+    Rows go through `prepare` once and then to the kernels, together with `native`: `read` checks
+    them and `form` turns checked rows into those that are compared (unit rows for cosine, points
+    of the sphere for haversine, 0 and 1 for Jaccard; unchanged for most). A Python callable has no
+    `native`: each pair is then a call of Python, which is slow. `learned` is what was read off the
+    data: `as_metric(name, **params, **learned)` makes the metric again without them. Pickles, with
+    a callable that does.
+    """
+
+    name: str
+    native: NativeMetric | None
+    read: Callable[[Any], npt.NDArray[Any]]
+    function: RowFunction | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+    form: Form = as_given
+
+    @property
+    def has_boxes(self) -> bool:
+        """Whether a kd-tree serves it."""
+        return self.name in _WITH_BOXES and self.function is None
+
+    @property
+    def is_euclidean(self) -> bool:
+        """Whether it is Euclid's metric of the prepared rows, to the bit."""
+        return self.native is not None and self.native[0] == "euclidean" and self.native[4] == 1
+
+    def prepare(self, X: Any) -> npt.NDArray[Any]:
+        """Rows as they are compared, from any table."""
+        return self.form(self.read(X))
+
+    def of_prepared(self) -> Metric:
+        """The metric for rows that were prepared before."""
+        return replace(self, read=np.asarray, form=as_given)
+
+    def lengths(
+        self, rows: npt.NDArray[Any], others: npt.NDArray[Any], n_threads: int = 1
+    ) -> Floats:
+        """Distances between prepared rows, (len(rows), len(others))."""
+        out = np.empty((rows.shape[0], others.shape[0]))
+        if self.native is not None:
+            kernels.all_lengths(rows, others, self.native, out, n_threads)
+        else:
+            assert self.function is not None
+            for i, x in enumerate(rows):
+                for j, y in enumerate(others):
+                    out[i, j] = self.function(x, y)
+        return out
