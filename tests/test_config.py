@@ -1,4 +1,7 @@
-"""Options, the environment and what `show_config` tells."""
+"""Options, the environment and what `show_config` tells.
+
+Covers coterie._threads.
+"""
 
 from __future__ import annotations
 

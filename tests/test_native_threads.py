@@ -1,7 +1,4 @@
-"""Threads of the kernels: same bits, fork, several callers, Ctrl-C, and no threads to be had.
-
-Covers coterie._threads.
-"""
+"""Threads of the kernels: same bits, fork, several callers, Ctrl-C, and no threads to be had."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""L-BFGS against EM from the same start.
-
-Covers coterie.mixture._charts and coterie.mixture._coordinates.
-"""
+"""L-BFGS against EM from the same start."""
 
 from __future__ import annotations
 

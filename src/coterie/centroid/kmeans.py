@@ -51,7 +51,7 @@ class KMeans(CentroidClusterer):
     Drop-in for `sklearn.cluster.KMeans`: same parameters, attributes, label numbering and dtypes.
 
     Time O(n k d) an iteration at most. Memory beyond X: 4 bytes a row for the labels, 4 more for
-    the bounds of the pruned algorithms; X is never copied (cosine: once).
+    the bounds of the pruned algorithms, 4 more with restarts; X is never copied (cosine: once).
 
     Parameters
     ----------
