@@ -1,4 +1,5 @@
-// What every binding includes and nobody changes: read once for each instruction set.
+// What every binding includes and nobody changes: read once for each instruction set. Not simd.hpp:
+// GCC forgets in a precompiled header which warnings were held off.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -31,4 +32,3 @@
 
 #include "coterie/matrix.hpp"
 #include "coterie/pool.hpp"
-#include "coterie/simd.hpp"
