@@ -1,4 +1,7 @@
-"""Distances: every metric against its definition, tables, tiles, mixed tables, refusals."""
+"""Distances: every metric against its definition, tables, tiles, mixed tables, refusals.
+
+Covers coterie.distance._metric, coterie.distance._forms and coterie.distance._named.
+"""
 
 from __future__ import annotations
 

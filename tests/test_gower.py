@@ -1,4 +1,7 @@
-"""Gower's metric of data frames: missing cells of every kind, times, columns by name."""
+"""Gower's metric of data frames: missing cells of every kind, times, columns by name.
+
+Covers coterie.distance._gower.
+"""
 
 from __future__ import annotations
 

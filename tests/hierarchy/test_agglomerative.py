@@ -1,7 +1,6 @@
 """AgglomerativeClustering: scikit-learn's labels, and what it does beyond.
 
-Covers coterie.hierarchy._connectivity, coterie.hierarchy._connected_single,
-coterie.hierarchy._cut, coterie.hierarchy._prim_order and coterie.hierarchy._stored.
+Covers coterie.hierarchy._connectivity, coterie.hierarchy._cut and coterie.hierarchy._stored.
 """
 
 from __future__ import annotations
