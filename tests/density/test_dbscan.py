@@ -1,6 +1,7 @@
 """DBSCAN: against a naive twin, against scikit-learn, and what must always be true.
 
-Covers coterie.density._advice, coterie.density._euclidean, coterie.density._lookup, coterie.density._rule and coterie.density._slabs.
+Covers coterie.density._advice, coterie.density._euclidean, coterie.density._lookup,
+coterie.density._rule and coterie.density._slabs.
 """
 
 from __future__ import annotations
