@@ -11,6 +11,7 @@ import subprocess
 import sys
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 
@@ -164,3 +165,13 @@ class TestThreadpoolctl:
 def test_more_threads_than_there_can_be_are_refused_by_name(cls: Any, name: str) -> None:
     with pytest.raises(ValueError, match=rf"^{cls.__name__}: {name}=1000+, and \d+ is the most"):
         cls(**{name: 10**30}).fit(X)
+
+
+@pytest.mark.parametrize("cls", [coterie.DBSCAN, coterie.HDBSCAN])
+def test_negative_jobs_count_from_the_end(cls: Any) -> None:
+    cpus = joblib.cpu_count()
+    for n_jobs, n_threads in ((-1, cpus), (-2, max(1, cpus - 1)), (-(10**6), 1)):
+        assert resolve_n_threads(None, n_jobs=n_jobs) == n_threads
+        cls(n_jobs=n_jobs).fit(X)
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        cls(n_jobs=0).fit(X)

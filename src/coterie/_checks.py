@@ -101,6 +101,12 @@ ARRAY = Rule(
 )
 FLAG = Rule(lambda value: isinstance(value, (bool, np.bool_, numbers.Integral)), "True or False")
 ANY = Rule(lambda value: True, "anything")
+#: scikit-learn's `n_jobs`, which counts from the end where it is negative.
+JOBS = (
+    NONE
+    | whole(1)
+    | Rule(lambda value: isinstance(value, numbers.Integral) and int(value) < 0, "a negative one")
+)
 
 
 #: Stands in a model file for a function, which no data file can carry.

@@ -95,12 +95,18 @@ def resolve_n_threads(n_threads: Any, who: str = "coterie", *, n_jobs: Any = Non
     """How many threads a kernel gets: the argument, the option, the environment or the CPUs.
 
     CPUs are those of the process' affinity mask and cgroup quota. `threadpoolctl` limits cap all.
-    `n_jobs` is scikit-learn's name of the argument, where -1 means all CPUs.
+    `n_jobs` is scikit-learn's name of the argument, where -1 means all CPUs, -2 all but
+    one, and so on.
     """
     if n_threads is not None:
         wanted = _check_n_threads(who, n_threads)
     elif n_jobs is not None:
-        wanted = joblib.cpu_count() if n_jobs == -1 else _check_n_threads(who, n_jobs, "n_jobs")
+        from_the_end = hasattr(n_jobs, "__index__") and int(n_jobs) < 0
+        wanted = (
+            max(1, joblib.cpu_count() + 1 + int(n_jobs))
+            if from_the_end
+            else _check_n_threads(who, n_jobs, "n_jobs")
+        )
     elif _options["n_threads"] is not None:
         wanted = int(_options["n_threads"])
     elif os.environ.get("COTERIE_NUM_THREADS"):

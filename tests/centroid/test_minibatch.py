@@ -489,3 +489,12 @@ def test_damaged_counts_are_refused():
     model.counts_ = np.array([1.0, -1.0, 2.0])
     with pytest.raises(ValueError, match="counts_"):
         model._check_loaded()
+
+
+def test_parameters_of_small_types_do_not_wrap() -> None:
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    small = MiniBatchKMeans(
+        np.uint8(100), batch_size=np.uint8(200), max_iter=np.uint8(3), random_state=0
+    ).fit(X)
+    usual = MiniBatchKMeans(100, batch_size=200, max_iter=3, random_state=0).fit(X)
+    np.testing.assert_array_equal(small.labels_, usual.labels_)

@@ -451,3 +451,8 @@ def test_distances_over_a_small_alpha_and_centers_of_huge_rows() -> None:
     usual = HDBSCAN(5, alpha=0.5, store_centers="both", min_samples=3).fit(X)
     np.testing.assert_array_equal(huge.labels_, usual.labels_)
     np.testing.assert_array_equal(huge.centroids_ / 2.0**1023, usual.centroids_)
+
+
+def test_scikit_learns_defaults_are_taken() -> None:
+    theirs = peers.HDBSCAN().get_params()
+    assert HDBSCAN(**theirs).fit(np.random.default_rng(0).normal(size=(60, 2))).labels_.size == 60

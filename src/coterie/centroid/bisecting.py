@@ -198,7 +198,7 @@ class BisectingKMeans(CentroidClusterer):
         leaves = bisect(
             blocks,
             root,
-            self.n_clusters,
+            int(self.n_clusters),
             two_means=lambda some: self._two_means(some, rng),
             strategy=STRATEGIES[self.bisecting_strategy],
             recorder=recorder,

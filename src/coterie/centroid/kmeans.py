@@ -199,7 +199,7 @@ class KMeans(CentroidClusterer):
         run = kmeans(
             blocks,
             space,
-            self.n_clusters,
+            int(self.n_clusters),
             check_random_state(self.random_state),
             start=self._start,
             algorithm=self._algorithm(),

@@ -226,8 +226,8 @@ class MiniBatchKMeans(CentroidClusterer):
         rng = check_random_state(self.random_state)
         start = self._best_start(blocks, space, rng, self._n_starts(3))
 
-        batch_size = min(self.batch_size, blocks.n_rows)
-        max_steps = self.max_iter * blocks.n_rows // batch_size
+        batch_size = min(int(self.batch_size), blocks.n_rows)
+        max_steps = int(self.max_iter) * blocks.n_rows // batch_size
         recorder = Recorder(
             max_steps, self._callback(), self.keep == "parameters",
             objective_name="smoothed sum of squared errors", step_name="step",
@@ -325,13 +325,13 @@ class MiniBatchKMeans(CentroidClusterer):
     ) -> Floats:
         """The best of some seedings, each from some of the rows; given centres as they are."""
         if not isinstance(self.init, str) and not callable(self.init):
-            return self._start(blocks, space, self.n_clusters, rng)
+            return self._start(blocks, space, int(self.n_clusters), rng)
         size = self._n_rows_to_seed_from(blocks.n_rows)
-        judges = blocks.sample(size, self.n_clusters, rng) if n_tries > 1 else None
+        judges = blocks.sample(size, int(self.n_clusters), rng) if n_tries > 1 else None
         best: tuple[_Seeds, Recorder] | None = None
         for recorder in recorders(n_tries, 1):
-            some = blocks.sample(size, self.n_clusters, rng)
-            centers = self._start(some, space, self.n_clusters, rng)
+            some = blocks.sample(size, int(self.n_clusters), rng)
+            centers = self._start(some, space, int(self.n_clusters), rng)
             if self.init == "k-means++":
                 centers = self._search(some, space, centers, rng)
             sse = 0.0
@@ -344,7 +344,7 @@ class MiniBatchKMeans(CentroidClusterer):
     def _n_rows_to_seed_from(self, n_rows: int) -> int:
         size = self.init_size
         if size is None:
-            size = 3 * min(self.batch_size, n_rows)
+            size = 3 * min(int(self.batch_size), n_rows)
         elif size < self.n_clusters:
             warnings.warn(
                 f"init_size={size} should be larger than n_clusters={self.n_clusters}. "
@@ -352,19 +352,17 @@ class MiniBatchKMeans(CentroidClusterer):
                 RuntimeWarning,
                 stacklevel=4,
             )
-        return size if size >= self.n_clusters else 3 * self.n_clusters
+        return int(size) if size >= self.n_clusters else 3 * int(self.n_clusters)
 
     def _search(
         self, blocks: Blocks, space: Space, centers: Floats, rng: np.random.RandomState
     ) -> Floats:
         """Improve seeds on some thousand rows, unless even ten a cluster would take too long."""
-        n_rows = max(10 * self.n_clusters, min(8192, _MOST_VALUES // blocks.n_cols))
-        if (
-            self.n_clusters == 1
-            or n_rows * self.n_clusters * max(16, blocks.n_cols) > _MOST_PRODUCTS
-        ):
+        n_clusters = int(self.n_clusters)
+        n_rows = max(10 * n_clusters, min(8192, _MOST_VALUES // blocks.n_cols))
+        if n_clusters == 1 or n_rows * n_clusters * max(16, blocks.n_cols) > _MOST_PRODUCTS:
             return centers
-        few = blocks.sample(n_rows, self.n_clusters, rng)
+        few = blocks.sample(n_rows, n_clusters, rng)
         return improve_seeds(few, space, centers, rng, n_tries=_SWAPS)
 
     def _publish_means(

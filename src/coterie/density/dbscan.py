@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from coterie._base import Clusterer
 from coterie._checks import (
     CALLABLE,
+    JOBS,
     NONE,
     Rule,
     check_csr,
@@ -161,7 +162,7 @@ class DBSCAN(Clusterer):
         "algorithm": one_of("auto", "ball_tree", "kd_tree", "brute"),
         "leaf_size": whole(1),
         "p": NONE | positive(),
-        "n_jobs": NONE | whole(1) | Rule(lambda value: value == -1, "-1"),
+        "n_jobs": JOBS,
         "border": one_of(*BORDERS),
         "n_threads": NONE | whole(1),
     }

@@ -17,6 +17,7 @@ from coterie._checks import (
     CALLABLE,
     FLAG,
     FLOATS,
+    JOBS,
     NONE,
     Rule,
     check_symmetric,
@@ -112,7 +113,7 @@ class HDBSCAN(Clusterer):
         Whether all rows may be found to be one cluster.
     store_centers : {None, "centroid", "medoid", "both"}, default=None
         Centres to publish; a medoid takes all distances within its cluster.
-    copy : bool, default=False
+    copy : bool or "warn", default=False
         Accepted for scikit-learn's sake; X is never changed, and what is kept of it is a copy.
     n_threads : int or None, default=None
         None: `n_jobs`, the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result
@@ -210,11 +211,11 @@ class HDBSCAN(Clusterer):
         "alpha": positive(),
         "algorithm": one_of("auto", "brute", "kd_tree", "ball_tree"),
         "leaf_size": whole(1),
-        "n_jobs": NONE | whole(1) | Rule(lambda value: value == -1, "-1"),
+        "n_jobs": JOBS,
         "cluster_selection_method": one_of(*METHODS),
         "allow_single_cluster": FLAG,
         "store_centers": NONE | one_of("centroid", "medoid", "both"),
-        "copy": FLAG,
+        "copy": FLAG | one_of("warn"),
         "n_threads": NONE | whole(1),
     }
 
