@@ -221,3 +221,11 @@ def test_same_bits_for_any_number_of_threads(metric: str) -> None:
     tables = [pairwise(X, metric=metric, n_threads=n) for n in (1, 2, 3, 4)]
     for table in tables[1:]:
         np.testing.assert_array_equal(table, tables[0])
+
+
+def test_a_function_of_one_row_is_refused() -> None:
+    X = np.zeros((3, 2))
+    with pytest.raises(ValueError, match=r"^HDBSCAN: metric=.* is called as f\(x, y\) and cannot"):
+        coterie.HDBSCAN(2, metric=lambda row: 1.0).fit(X)
+    with pytest.raises(ValueError, match=r"f\(x, y, weight=\)"):
+        pairwise(X, metric=lambda x, y: 1.0, weight=2)

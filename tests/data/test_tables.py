@@ -255,3 +255,10 @@ def test_pyarrow_missing(write, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install 'coterie\[files\]'"):
         read_table(write("a\n1\n"))
+
+
+def test_the_cell_that_is_shown_of_a_text_column_is_no_number(tmp_path):
+    path = tmp_path / "half.csv"
+    path.write_text("a,b\n1,2\n3,x\n")
+    (note,) = read_table(path).notes
+    assert "such as 'x' in line 3" in note

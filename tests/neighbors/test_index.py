@@ -184,7 +184,7 @@ def test_one_tree_serves_all_questions(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda index: index.within(-1), r"Index: radius=-1 was given; use a number of zero"),
         (lambda index: index.count_within(1, weights=[1]), r"Index: weights have shape \(1,\)"),
         (lambda index: index.spanning_tree([1.0]), r"Index: core_distances have shape \(1,\)"),
-        (lambda index: index.knn(1, [[1.0]]), r"X has 2 columns and the queries have 1"),
+        (lambda index: index.knn(1, [[1.0]]), r"^Index: X has 2 columns and the queries have 1"),
         (lambda index: index.knn(1, [[1.0, np.nan]]), r"Index: .*NaN"),
         (lambda index: Index(np.zeros((9, 2)), method="ball"), r"Index: method='ball' was given"),
         (lambda index: Index(np.zeros((9, 2)), n_threads=0), r"Index: n_threads=0"),

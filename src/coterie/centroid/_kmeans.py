@@ -32,13 +32,16 @@ def seeded(name: str, n_local_trials: int | None = None) -> Start:
     return start
 
 
+_BY_DEFAULT = seeded("k-means++")
+
+
 def kmeans(
     blocks: Blocks,
     space: Space,
     n_clusters: int,
     rng: np.random.RandomState,
     *,
-    start: Start = seeded("k-means++"),  # noqa: B008 (a constant)
+    start: Start = _BY_DEFAULT,
     algorithm: str = "auto",
     max_iter: int = 300,
     tol: float = 0.0,

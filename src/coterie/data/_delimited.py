@@ -65,7 +65,8 @@ class Delimited:
         if isinstance(found, Left):
             return found
         if self.holds_words(place) and not text:
-            row = next(row for row, cell in enumerate(found) if cell is not None)
+            texts = [row for row, cell in enumerate(found) if cell is not None]
+            row = next((row for row in texts if not notation.is_number(found[row])), texts[0])
             return Left(f"holds text, such as {found[row]!r} in line {self.cell(row, place)[0]}")
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -79,6 +80,7 @@ def as_metric(
         return metric
     if callable(metric):
         name = getattr(metric, "__name__", "callable")
+        _refuse_one_row(who, metric, params)
         function = partial(metric, **params) if params else metric
         return Metric(name, None, Reader(who, name), function)
     refuse_stand_in(who, "metric", metric)
@@ -240,6 +242,22 @@ _MAKERS: dict[str, Callable[[str, str, Any, dict[str, Any]], Metric]] = {
     "mahalanobis": mahalanobis,
     "gower": _gower_of,
 }
+
+
+def _refuse_one_row(who: str, function: RowFunction, params: Mapping[str, Any]) -> None:
+    """Refuse a function that cannot be called with two rows."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of compiled ones it is not known
+        return
+    try:
+        signature.bind(None, None, **params)
+    except TypeError as error:
+        given = "".join(f", {name}=" for name in params)
+        raise ValueError(
+            f"{who}: metric={function!r} is called as f(x, y{given}) and cannot be ({error}); pass "
+            "a function of two rows that returns their distance."
+        ) from error
 
 
 def _refuse_unknown(who: str, name: str, params: Mapping[str, Any], known: Sequence[str]) -> None:

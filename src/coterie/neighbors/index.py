@@ -313,7 +313,7 @@ class Index:
         asking = self.metric.prepare(queries)
         if asking.shape[1] != self.n_cols:
             raise ValueError(
-                f"{self.metric.name}: X has {self.n_cols} columns and the queries have "
+                f"{self._who}: X has {self.n_cols} columns and the queries have "
                 f"{asking.shape[1]}; pass rows with the same columns."
             )
         return asking, len(asking)
