@@ -17,6 +17,7 @@ from coterie._checks import (
     Rule,
     check_csr,
     check_params,
+    check_weights,
     dense,
     is_stand_in,
     trusted,
@@ -25,7 +26,7 @@ from coterie._checks import (
 from coterie._config import resolve_n_threads
 from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
-from coterie.data import Blocks, as_blocks
+from coterie.data import Source, as_source
 
 
 class Estimator(BaseEstimator):
@@ -72,8 +73,33 @@ class Estimator(BaseEstimator):
         given, n_jobs = (getattr(self, name, None) for name in ("n_threads", "n_jobs"))
         return resolve_n_threads(given, type(self).__name__, n_jobs=n_jobs)
 
-    def _blocks(self, X: Any, weights: Any = None) -> Blocks:
-        return as_blocks(X, weights, self._n_threads())
+    def _source(self, X: Any, sample_weight: Any = None, *, reset: bool) -> Source:
+        """Checked rows with their weights, wherever they live."""
+        who = type(self).__name__
+        if isinstance(X, Source):
+            self._check_columns(X, reset=reset)
+            n_rows = 0 if sample_weight is None else X.n_rows
+            return self._blocks(X, check_weights(who, sample_weight, n_rows))
+        rows = self._check_rows(X, reset=reset)
+        return self._blocks(rows, check_weights(who, sample_weight, rows.shape[0]))
+
+    def _check_columns(self, source: Source, *, reset: bool) -> None:
+        """Learn the columns of a source, or hold them to those of the fit."""
+        who = type(self).__name__
+        if reset:
+            self.n_features_in_ = source.n_cols
+            self.__dict__.pop("feature_names_in_", None)
+            if source.names is not None:
+                self.feature_names_in_ = np.asarray(source.names, dtype=object)
+        elif source.n_cols != self.n_features_in_:
+            # The first words are scikit-learn's.
+            raise ValueError(
+                f"X has {source.n_cols} features, but {who} is expecting {self.n_features_in_} "
+                "features as input; choose the columns of the fit."
+            )
+
+    def _blocks(self, X: Any, weights: Any = None) -> Source:
+        return as_source(X, weights, self._n_threads())
 
     def _callback(self) -> Callback | None:
         """The user's callback, and the progress line when `verbose`."""

@@ -17,7 +17,7 @@ from coterie._restarts import recorders
 from coterie.centroid._kmeans import improves, kmeans, seeded
 from coterie.centroid._passes import choose_space, sum_sq_dists
 from coterie.centroid._steps import PlainStep
-from coterie.data import as_blocks
+from coterie.data import as_source
 
 X, _ = make_blobs(400, 3, centers=6, cluster_std=2.0, random_state=0)
 
@@ -28,7 +28,7 @@ X, _ = make_blobs(400, 3, centers=6, cluster_std=2.0, random_state=0)
 def test_it_is_the_fit_of_the_estimator(init: str, n_init: int, make: Any) -> None:
     rows = make(X)
     model = KMeans(6, init=init, n_init=n_init, tol=0, random_state=1).fit(rows)
-    blocks = as_blocks(rows)
+    blocks = as_source(rows)
     space = choose_space(blocks)[1]
     rng = np.random.RandomState(1)
     run = kmeans(blocks, space, 6, rng, start=seeded(init), runs=recorders(n_init, 300))
@@ -40,7 +40,7 @@ def test_it_is_the_fit_of_the_estimator(init: str, n_init: int, make: Any) -> No
 
 
 def test_the_centres_are_the_means_of_the_labels_and_the_inertia_is_theirs() -> None:
-    blocks = as_blocks(X)
+    blocks = as_source(X)
     space = choose_space(blocks)[1]
     run = kmeans(blocks, space, 6, np.random.RandomState(0), max_iter=2)
     means = [X[run.labels == cluster].mean(axis=0) for cluster in range(6)]
@@ -52,7 +52,7 @@ def test_the_centres_are_the_means_of_the_labels_and_the_inertia_is_theirs() -> 
 
 def test_only_the_last_run_keeps_its_bounds() -> None:
     """What a run knows of every row is not in memory beside that of the next one."""
-    blocks = as_blocks(X)
+    blocks = as_source(X)
     space = choose_space(blocks)[1]
     kept = []
     for n_runs in (1, 2):

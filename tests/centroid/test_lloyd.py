@@ -21,14 +21,14 @@ from coterie.centroid._lloyd import lloyd, relocate_empty
 from coterie.centroid._passes import choose_space, farthest_rows
 from coterie.centroid._steps import PlainStep
 from coterie.centroid._tally import Tally
-from coterie.data import as_blocks
+from coterie.data import as_source
 from coterie.errors import InvariantError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 
 
 def step_on(X: Any, n_clusters: int, weights: Any = None) -> PlainStep:
-    blocks = as_blocks(np.asarray(X), weights, 2)
+    blocks = as_source(np.asarray(X), weights, 2)
     return PlainStep(Tally(blocks, choose_space(blocks)[1], n_clusters))
 
 
@@ -289,7 +289,7 @@ class WrongStep(PlainStep):
 
 def test_the_invariant_check_names_the_step_that_broke_it() -> None:
     X = np.random.default_rng(0).standard_normal((40, 2)) + np.repeat([[-9.0], [9]], 20, axis=0)
-    blocks = as_blocks(X)
+    blocks = as_source(X)
 
     def run() -> Any:
         step = WrongStep(Tally(blocks, choose_space(blocks)[1], 2))

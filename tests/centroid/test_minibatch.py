@@ -17,7 +17,7 @@ from coterie.centroid._local_search import Swaps, improve_seeds
 from coterie.centroid._minibatch import Plateau, RunningMeans, reassign, take_steps
 from coterie.centroid._passes import choose_space
 from coterie.centroid.minibatch import MiniBatchKMeans
-from coterie.data import Blocks
+from coterie.data import Source
 
 WEIGHTS_ARE_NOT_COUNTS = "batches are drawn at random, so weights do not repeat rows exactly"
 
@@ -69,7 +69,7 @@ def test_steps_are_the_formula(forget, d, form):
         "csr": sp.csr_matrix(np.where(np.abs(X) > 1, X, 0)),
     }[form]
     dense = np.asarray(rows.toarray() if form == "csr" else rows, dtype=np.float64)
-    blocks = Blocks(rows, None, 2)
+    blocks = as_source(rows, None, 2)
     row_ids = rng.randint(300, size=(7, 90))
     means = RunningMeans(dense[:8].copy(), np.zeros(8))
     centers, counts = dense[:8].copy(), np.zeros(8)
@@ -195,7 +195,7 @@ def test_sse_is_not_higher_than_sklearns(spread):
 def test_local_search_finds_clusters_without_a_seed(sparse):
     X, _ = make_blobs(500, 3, centers=8, cluster_std=0.1, random_state=1)
     weights = np.random.RandomState(0).uniform(0.5, 2, size=500)
-    blocks = Blocks(sp.csr_matrix(X) if sparse else X, weights)
+    blocks = as_source(sp.csr_matrix(X) if sparse else X, weights)
     start = X[:8] * 0 + X[0] + np.arange(8)[:, np.newaxis] * 1e-3
 
     def sse(centers):
@@ -219,7 +219,7 @@ def test_local_search_finds_clusters_without_a_seed(sparse):
 
 def test_swaps_keep_the_two_nearest_seeds():
     X = np.random.RandomState(0).normal(size=(400, 2))
-    blocks = Blocks(X)
+    blocks = as_source(X)
     swaps = Swaps(blocks, choose_space(blocks)[1], X[:10])
     rng = np.random.RandomState(0)
     n_swapped = sum(swaps.try_one(rng) is not None for _ in range(40))
@@ -369,17 +369,17 @@ def test_reassignment_uses_half_the_batch_and_spares_the_heaviest():
     X = np.arange(40.0)[:, np.newaxis]
     counts = np.array([100.0, 0.3, 0.2, 0.1, 0.4, 50])
     means = RunningMeans(np.full((6, 1), -1.0), counts.copy())
-    n_moved = reassign(means, Blocks(X), np.arange(10, 14), 0.01, np.random.RandomState(0))
+    n_moved = reassign(means, as_source(X), np.arange(10, 14), 0.01, np.random.RandomState(0))
     assert n_moved == 2
     assert set(np.flatnonzero(means.centers[:, 0] != -1)) == {2, 3}
     assert set(means.centers[[2, 3], 0]) < {10.0, 11.0, 12.0, 13.0}
     np.testing.assert_array_equal(means.counts, [100, 0.3, 0.3, 0.3, 0.4, 50])
-    assert reassign(means, Blocks(X), np.arange(40), 5.0, np.random.RandomState(0)) == 5
+    assert reassign(means, as_source(X), np.arange(40), 5.0, np.random.RandomState(0)) == 5
 
 
 def test_steps_return_when_a_count_is_low():
     X = np.r_[np.zeros((500, 1)), [[9.0]]]
-    blocks = Blocks(X)
+    blocks = as_source(X)
     means = RunningMeans(np.array([[0.0], [9.0]]), np.array([1.0, 1.0]))
     row_ids = np.zeros((50, 10), dtype=np.int64)
     steps = take_steps(blocks, choose_space(blocks)[1], means, row_ids, low_ratio=0.02)

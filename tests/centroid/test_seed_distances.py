@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 
 from coterie.centroid._passes import choose_space
 from coterie.centroid._seed_distances import DenseSeedDistances, seed_distances
-from coterie.data import as_blocks
+from coterie.data import as_source
 
 
 def data_sets() -> dict[str, npt.NDArray[Any]]:
@@ -32,7 +32,7 @@ def test_second_row_is_drawn_in_proportion_to_squared_distance(kind: Any) -> Non
     X = np.array([[0.0, 0], [1, 0], [0, 2], [3, 0], [3, 4], [0, 0]])
     weights = np.array([1.0, 2, 0, 1, 0.5, 3])
     rng = np.random.RandomState(0)
-    blocks = as_blocks(kind(X), weights)
+    blocks = as_source(kind(X), weights)
     dists = seed_distances(blocks, choose_space(blocks)[1])
     dists.add(np.array([0]))
     drawn = dists.draw(rng.uniform(size=20_000))
@@ -46,7 +46,7 @@ def test_second_row_is_drawn_in_proportion_to_squared_distance(kind: Any) -> Non
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
 def test_potential_never_rises_and_falls_by_the_gain(kind: Any) -> None:
     X = data_sets()["blobs"]
-    blocks = as_blocks(kind(X), np.random.RandomState(0).uniform(size=len(X)))
+    blocks = as_source(kind(X), np.random.RandomState(0).uniform(size=len(X)))
     dists = seed_distances(blocks, choose_space(blocks)[1])
     dists.add(np.array([0]))
     rng = np.random.RandomState(1)
@@ -63,7 +63,7 @@ def test_potential_never_rises_and_falls_by_the_gain(kind: Any) -> None:
 
 def test_memory_mapped_rows_keep_their_scratch_in_a_file(tmp_path: Path) -> None:
     np.save(tmp_path / "rows.npy", np.random.RandomState(0).normal(size=(100, 3)))
-    blocks = as_blocks(np.load(tmp_path / "rows.npy", mmap_mode="r"))
+    blocks = as_source(np.load(tmp_path / "rows.npy", mmap_mode="r"))
     dists = seed_distances(blocks, choose_space(blocks)[1])
     assert isinstance(dists.closest, np.memmap)
     assert isinstance(dists.nearest, np.memmap)
@@ -75,7 +75,7 @@ def test_memory_mapped_rows_keep_their_scratch_in_a_file(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", data_sets())
 def test_expecting_candidates_changes_no_gain(name: str) -> None:
-    blocks = as_blocks(data_sets()[name])
+    blocks = as_source(data_sets()[name])
     several = [DenseSeedDistances(blocks, choose_space(blocks)[1]) for _ in range(3)]
     several[1].expect(63)  # too few to prepare anything
     several[2].expect(64)

@@ -20,7 +20,7 @@ from coterie import kmeans_plusplus
 from coterie.centroid._passes import choose_space
 from coterie.centroid._seed_distances import DenseSeedDistances, seed_distances
 from coterie.centroid._seeding import SEEDINGS, Seeds, farthest_first
-from coterie.data import as_blocks
+from coterie.data import as_source
 
 #: The seedings that choose rows.
 CHOOSING = ["k-means++", "random", "farthest-first", "k-means||"]
@@ -38,7 +38,7 @@ def seed(
     n_threads: int = 1,
     n_local_trials: int | None = None,
 ) -> Seeds:
-    blocks = as_blocks(X, weights, n_threads)
+    blocks = as_source(X, weights, n_threads)
     rng = np.random.RandomState(random_state)
     space = choose_space(blocks)[1]
     return SEEDINGS[init](blocks, space, n_clusters, rng, n_local_trials=n_local_trials)
@@ -119,14 +119,14 @@ def test_random_rows_are_scikit_learns(weighted: bool, n_clusters: int) -> None:
 def test_farthest_first_on_the_textbooks_points(
     first: int, expected: list[int], kind: type
 ) -> None:
-    blocks = as_blocks(sp.csr_matrix(EIGHT) if kind is sp.csr_matrix else EIGHT.astype(kind))
+    blocks = as_source(sp.csr_matrix(EIGHT) if kind is sp.csr_matrix else EIGHT.astype(kind))
     seeds = farthest_first(blocks, choose_space(blocks)[1], 3, first=first - 1)
     assert [i + 1 for i in indices(seeds)] == expected
 
 
 def test_farthest_first_leaves_at_most_twice_the_best_radius() -> None:
     X = np.random.RandomState(0).uniform(size=(14, 2))
-    blocks = as_blocks(X)
+    blocks = as_source(X)
     dists = np.linalg.norm(X[:, None] - X, axis=2)
     best = min(
         dists[:, [a, b, c]].min(axis=1).max() for a in range(14) for b in range(a) for c in range(b)
@@ -139,7 +139,7 @@ def test_farthest_first_leaves_at_most_twice_the_best_radius() -> None:
 def test_first_row_is_drawn_in_proportion_to_weight() -> None:
     # One stream of draws: those of consecutive random states need not be independent.
     weights = np.array([1.0, 0, 2, 3])
-    blocks, rng = as_blocks(np.eye(4), weights), np.random.RandomState(0)
+    blocks, rng = as_source(np.eye(4), weights), np.random.RandomState(0)
     space = choose_space(blocks)[1]
     drawn = [indices(SEEDINGS["k-means++"](blocks, space, 1, rng))[0] for _ in range(3000)]
     counts = np.bincount(drawn, minlength=4)
@@ -165,7 +165,7 @@ def test_seeds_that_wait_leave_the_probabilities_as_they_are() -> None:
         odds = weights[a] / weights.sum(), share_b[b] / share_b.sum(), share_c[c] / share_c.sum()
         if np.prod(odds) > 0:
             expected[a, b, c] = np.prod(odds)
-    blocks, rng = as_blocks(X, weights), np.random.RandomState(0)
+    blocks, rng = as_source(X, weights), np.random.RandomState(0)
     space = choose_space(blocks)[1]
     drawn = Counter(
         tuple(indices(SEEDINGS["k-means++"](blocks, space, 3, rng, n_local_trials=1)))
@@ -218,9 +218,9 @@ def test_copies_come_last_also_where_seeds_wait() -> None:
 
 def test_many_rows_make_seeds_wait() -> None:
     X = np.random.RandomState(0).normal(size=(9000, 32)).astype(np.float32)
-    dists = seed_distances(as_blocks(X), choose_space(as_blocks(X))[1])
+    dists = seed_distances(as_source(X), choose_space(as_source(X))[1])
     assert dists.patience == 1
-    assert seed_distances(as_blocks(X[:8000]), choose_space(as_blocks(X[:8000]))[1]).patience == 0
+    assert seed_distances(as_source(X[:8000]), choose_space(as_source(X[:8000]))[1]).patience == 0
     assert len(set(indices(seed("k-means++", X, 50, 0, n_local_trials=1)))) == 50
 
 
@@ -387,7 +387,7 @@ def test_sparse_copies_are_told_whatever_order_their_values_are_stored_in(init: 
         chosen = indices(seed(init, X, 10, random_state))
         assert len(set(chosen)) == 10
         assert {i % 3 for i in chosen[:3]} == {0, 1, 2}
-    blocks = as_blocks(X)
+    blocks = as_source(X)
     dists = seed_distances(blocks, choose_space(blocks)[1])
     dists.add(np.array([0, 1, 2]))
     assert dists.potential == 0

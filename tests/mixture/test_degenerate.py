@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import coterie
 from coterie import GaussianMixture, StudentTMixture
-from coterie.data import as_blocks
+from coterie.data import as_source
 from coterie.mixture._covariance import SHAPES
 from coterie.mixture._overview import look_over
 from coterie.mixture._repair import nearest_row
@@ -220,9 +220,9 @@ def test_the_floor_is_free_of_units(covariance_type: str) -> None:
 def test_the_floor_of_correlated_columns_is_narrow_along_them() -> None:
     x = RNG.standard_normal(4000)
     X = np.column_stack([x, x + 0.2 * RNG.standard_normal(4000)])
-    overview = look_over(as_blocks(X), X[0])
+    overview = look_over(as_source(X), X[0])
     np.testing.assert_allclose(overview.floor, 1e-6 * np.cov(X.T, bias=True), rtol=1e-6)
-    flat = look_over(as_blocks(np.column_stack([x, x])), np.zeros(2))
+    flat = look_over(as_source(np.column_stack([x, x])), np.zeros(2))
     assert np.linalg.eigvalsh(flat.floor)[0] == pytest.approx(1e-8 * x.var(), rel=0.01)
 
 
@@ -231,6 +231,6 @@ def test_the_nearest_row_has_weight() -> None:
     weights[17] = 0
     holes = CLOUDS.copy()
     holes[3, 0] = np.nan
-    assert nearest_row(as_blocks(holes), CLOUDS[17]) == 17
-    assert nearest_row(as_blocks(holes, weights), CLOUDS[17]) != 17
-    assert nearest_row(as_blocks(holes), CLOUDS[3], tile_rows=7) == 3
+    assert nearest_row(as_source(holes), CLOUDS[17]) == 17
+    assert nearest_row(as_source(holes, weights), CLOUDS[17]) != 17
+    assert nearest_row(as_source(holes), CLOUDS[3], tile_rows=7) == 3

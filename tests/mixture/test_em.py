@@ -13,7 +13,7 @@ import pytest
 
 import coterie
 from coterie._history import Recorder
-from coterie.data import as_blocks
+from coterie.data import as_source
 from coterie.errors import InvariantError
 from coterie.mixture._covariance import SHAPES
 from coterie.mixture._em import em
@@ -28,7 +28,7 @@ from coterie.mixture._task import Model, Task
 def problem(covariance_type: str = "full", weights: Any = None, k: int = 3) -> Any:
     rng = np.random.default_rng(1)
     X = rng.standard_normal((300, 2)) @ [[1, 0.4], [0, 0.7]] + rng.integers(0, 3, (300, 1)) * 2.0
-    blocks = as_blocks(X, weights)
+    blocks = as_source(X, weights)
     overview = look_over(blocks, X[0])
     model = Model(GaussianFamily(SHAPES[covariance_type], 2, overview), Shares())
     blank = Mixture(log_shares(np.ones(k)), model.family.blank(k))
@@ -190,7 +190,7 @@ def test_the_bound_is_a_choice() -> None:
 def test_blocks_on_disk_give_the_same_fit(tmp_path: Any) -> None:
     blocks, model, start = problem()
     np.save(tmp_path / "rows.npy", blocks.rows)
-    on_disk = as_blocks(np.load(tmp_path / "rows.npy", mmap_mode="r"))
+    on_disk = as_source(np.load(tmp_path / "rows.npy", mmap_mode="r"))
     on_disk.block_bytes = 1000
     assert len(list(on_disk)) > 3
     one, _ = run(blocks, model, start)

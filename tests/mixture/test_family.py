@@ -137,7 +137,7 @@ def test_rows_on_disk_and_in_tiles_give_the_same(tmp_path: Path) -> None:
     np.testing.assert_array_equal(mapped.parameters_["rates"], whole.parameters_["rates"])
 
     model, mixture = whole._fitted()
-    (block,) = coterie.data.as_blocks(X)
+    (block,) = coterie.data.as_source(X)
     model.family.__dict__["tile_numbers"] = 200
     assert len(list(model.family.tiles(block, mixture))) > 10
     tiled = model.family.expect(block, mixture)

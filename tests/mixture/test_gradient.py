@@ -13,7 +13,7 @@ from scipy.optimize import approx_fprime
 
 from coterie import GaussianMixture
 from coterie._history import Recorder
-from coterie.data import as_blocks
+from coterie.data import as_source
 from coterie.mixture._coordinates import WEIGHTS, Coordinates
 from coterie.mixture._covariance import SHAPES
 from coterie.mixture._gradient import Objective
@@ -30,7 +30,7 @@ def rows() -> Any:
 def problem(X: Any, how: str = "softmax", weights: Any = None, **params: Any) -> Any:
     """A point of the search that is no optimum, and what is needed to look around there."""
     estimator = GaussianMixture(N_COMPONENTS, random_state=0, **params)
-    blocks = as_blocks(X, weights)
+    blocks = as_source(X, weights)
     task = estimator._task(blocks, bool(np.isnan(X).any()))
     model, start = task.model, task.begin(np.random.RandomState(0), Recorder(0))
     coordinates = Coordinates(model.family, start, WEIGHTS[how], frozenset(params.get("fixed", ())))

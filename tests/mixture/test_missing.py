@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import coterie
 from coterie import GaussianMixture
-from coterie.data import Block, as_blocks
+from coterie.data import Block, as_source
 from coterie.mixture._complete import completed, look_over_observed
 from coterie.mixture._covariance import SHAPES
 from coterie.mixture._missing import ObservedGaussianFamily, groups
@@ -208,15 +208,15 @@ def test_rows_fall_into_groups_of_one_pattern() -> None:
 
 def test_the_start_is_completed_with_weighted_medians() -> None:
     X = np.array([[1.0, np.nan], [np.nan, 2], [5, 8], [9, 4], [np.nan, 100]])
-    assert completed(as_blocks(X)).rows.tolist() == [[1, 4], [5, 2], [5, 8], [9, 4], [5, 100]]
-    heavy = completed(as_blocks(X, np.array([1.0, 1, 1, 3, 0])))
+    assert completed(as_source(X)).rows.tolist() == [[1, 4], [5, 2], [5, 8], [9, 4], [5, 100]]
+    heavy = completed(as_source(X, np.array([1.0, 1, 1, 3, 0])))
     assert heavy.rows.tolist() == [[1, 4], [9, 2], [5, 8], [9, 4], [9, 100]]
 
 
 def test_the_overview_uses_what_was_observed() -> None:
     X = clouds(402)
     weights = np.random.default_rng(1).integers(0, 3, 402).astype(float)
-    overview = look_over_observed("Test", as_blocks(X, weights))
+    overview = look_over_observed("Test", as_source(X, weights))
     repeated = np.repeat(X, weights.astype(int), axis=0)
     np.testing.assert_allclose(overview.mean, np.nanmean(repeated, axis=0))
     np.testing.assert_allclose(np.diagonal(overview.covariance), np.nanvar(repeated, axis=0))

@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal
 
 import coterie
 from coterie import GaussianMixture
-from coterie.data import as_blocks
+from coterie.data import as_source
 from coterie.mixture._noise import bounding_box
 
 
@@ -89,7 +89,7 @@ def test_missing_cells_see_only_their_sides_of_the_box() -> None:
 
 def test_rows_without_weight_and_constant_columns_do_not_stretch_the_box() -> None:
     X = np.column_stack([np.arange(5.0), np.full(5, 7.0)])
-    box = bounding_box(as_blocks(X, np.array([1.0, 1, 1, 1, 0])), np.array([1.0, 0.01]))
+    box = bounding_box(as_source(X, np.array([1.0, 1, 1, 1, 0])), np.array([1.0, 0.01]))
     np.testing.assert_allclose(box.lower, [0, 7])
     np.testing.assert_allclose(box.widths, [3, np.sqrt(0.02 * np.pi)])
     model = GaussianMixture(1, noise=True, reg_covar="auto").fit(X)

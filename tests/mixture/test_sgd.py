@@ -10,7 +10,7 @@ import pytest
 from test_lbfgs import data
 
 from coterie import GaussianMixture
-from coterie.data import Blocks, as_blocks
+from coterie.data import Source, as_source
 from coterie.mixture._coordinates import WEIGHTS
 from coterie.mixture._sgd import Adam
 
@@ -40,7 +40,7 @@ def test_rows_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 3)) + rng.integers(0, 2, (3000, 1)) * 3.0
     np.save(tmp_path / "rows.npy", X)
-    monkeypatch.setattr(Blocks, "block_bytes", 1 << 13)
+    monkeypatch.setattr(Source, "block_bytes", 1 << 13)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
     plain = GaussianMixture(2, random_state=0, tol=1e-8).fit(X)
     noisy = GaussianMixture(2, random_state=0, solver="sgd").fit(mapped)
@@ -74,7 +74,7 @@ def test_history_and_callback_are_as_for_em() -> None:
 @pytest.mark.parametrize("n_rows", [10, 1000])
 def test_an_epoch_sees_every_row_once(n_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.arange(2.0 * n_rows).reshape(n_rows, 2)
-    batches = list(as_blocks(X, X[:, 0]).batches(32, np.random.RandomState(0)))
+    batches = list(as_source(X, X[:, 0]).batches(32, np.random.RandomState(0)))
     assert all(batch.n_rows <= 32 for batch in batches)
     seen = np.concatenate([batch.rows for batch in batches])
     np.testing.assert_array_equal(seen[np.argsort(seen[:, 0])], X)

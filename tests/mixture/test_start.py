@@ -9,7 +9,7 @@ import pytest
 
 from coterie import GaussianMixture
 from coterie._history import Recorder
-from coterie.data import as_blocks
+from coterie.data import as_source
 from coterie.mixture._start import GAUSSIAN_STARTS, GUESSES, at_random, one_hot
 
 
@@ -20,13 +20,13 @@ def rows() -> Any:
 
 def begun(X: Any, weights: Any = None, **params: Any) -> tuple[Any, Recorder]:
     recorder = Recorder(0)
-    task = GaussianMixture(3, **params)._task(as_blocks(X, weights), bool(np.isnan(X).any()))
+    task = GaussianMixture(3, **params)._task(as_source(X, weights), bool(np.isnan(X).any()))
     return task.begin(np.random.RandomState(0), recorder), recorder
 
 
 @pytest.mark.parametrize("name", GUESSES)
 def test_a_guess_gives_each_row_at_most_once(name: str) -> None:
-    blocks = as_blocks(rows())
+    blocks = as_source(rows())
     resp = GUESSES[name](blocks, 3, np.random.RandomState(0))(next(iter(blocks)))
     assert resp.shape == (60, 3)
     assert (resp >= 0).all()
@@ -61,7 +61,7 @@ def test_what_is_given_takes_the_place_of_what_was_drawn() -> None:
 def test_a_whole_start_draws_nothing() -> None:
     given = {"means_init": rows()[:3], "weights_init": [0.5, 0.25, 0.25]}
     task = GaussianMixture(3, precisions_init=[np.eye(2)] * 3, **given)._task(
-        as_blocks(rows()), False
+        as_source(rows()), False
     )
     rng = np.random.RandomState(0)
     start = task.begin(rng, Recorder(0))
@@ -84,7 +84,7 @@ def test_alike_starts_are_told() -> None:
 
 
 def test_random_responsibilities_are_drawn_in_the_order_of_the_rows() -> None:
-    blocks = as_blocks(rows())
+    blocks = as_source(rows())
     (block,) = blocks
     whole = at_random(blocks, 3, np.random.RandomState(0))(block)
     parts = at_random(blocks, 3, np.random.RandomState(0))
@@ -92,6 +92,6 @@ def test_random_responsibilities_are_drawn_in_the_order_of_the_rows() -> None:
 
 
 def test_a_label_of_minus_one_is_nobodys() -> None:
-    (block,) = as_blocks(np.zeros((3, 1)))
+    (block,) = as_source(np.zeros((3, 1)))
     resp = one_hot(np.array([1, -1, 0], dtype=np.int32), 2)(block)
     assert resp.tolist() == [[0, 1], [0, 0], [1, 0]]

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._history import Recorder
-from coterie.centroid._passes import assign
+from coterie.centroid._fitted import Fitted
+from coterie.centroid._passes import label_rows
+from coterie.centroid._shares import Share, Split
 from coterie.centroid._space import Space
-from coterie.data import Blocks
+from coterie.data import Block, Source
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
 
 
@@ -25,34 +25,25 @@ class Node:
 
     center: npt.NDArray[Any]
     inertia: float
-    row_ids: Ints
+    share: Share
     halves: tuple[Node, Node] | None = None
     #: Whether a split was tried in vain.
     whole: bool = False
 
 
-@dataclass(frozen=True)
-class Split:
-    """A cluster in two: the half each row is in, and the halves' centres and SSE."""
-
-    labels: Labels
-    centers: npt.NDArray[Any]
-    inertias: Floats
-
-
 #: What decides which cluster is split next: the one that has most of it, the leftmost on ties.
 STRATEGIES: dict[str, Callable[[Node], float]] = {
     "biggest_inertia": lambda node: node.inertia,
-    "largest_cluster": lambda node: node.row_ids.size,
+    "largest_cluster": lambda node: node.share.n_rows,
 }
 
 
 def bisect(
-    blocks: Blocks,
+    blocks: Source,
     root: Node,
     n_clusters: int,
     *,
-    two_means: Callable[[Blocks], Split | None],
+    two_means: Callable[[Source], Split | None],
     strategy: Callable[[Node], float],
     recorder: Recorder,
 ) -> list[Node]:
@@ -60,6 +51,7 @@ def bisect(
 
     Steinbach, Karypis and Kumar (2000). A split costs a few passes over the rows of the cluster,
     which are gathered once: memory is that of the largest cluster but the first, and 8 bytes a row.
+    Rows that are not in memory are not gathered, but all of them read by every such pass.
 
     Parameters
     ----------
@@ -93,22 +85,21 @@ def bisect(
             break
         at = max(candidates, key=lambda at: strategy(leaves[at]))
         leaf = leaves[at]
-        split = two_means(blocks.pick(leaf.row_ids))
+        split = two_means(leaf.share.of(blocks))
         if split is None:
             leaf.whole = True
             continue
         left, right = (
-            Node(split.centers[half], split.inertias[half], leaf.row_ids[split.labels == half])
-            for half in (0, 1)
+            Node(split.centers[half], split.inertias[half], share)
+            for half, share in enumerate(leaf.share.halves(split))
         )
         leaf.halves = (left, right)
-        n_scanned, leaf.row_ids = leaf.row_ids.size, leaf.row_ids[:0].copy()
         leaves[at : at + 1] = [left, right]
         recorder.iteration(
             np.array([node.center for node in leaves], dtype=np.float64),
             iteration=len(leaves) - 1,
             objective_update=float(sum(node.inertia for node in leaves)),
-            n_scanned=n_scanned,
+            n_scanned=leaf.share.n_rows,
         )
     return leaves
 
@@ -147,15 +138,19 @@ def as_tree(root: Node) -> Tree:
     return Tree(np.array(centers), np.array(children, dtype=np.int32))
 
 
-def walk_down(blocks: Blocks, space: Space, tree: Tree) -> Labels:
-    """The leaf that every row reaches by going to the nearer half; ties go left.
+def walk_down(block: Block, fitted: Fitted, tree: Tree, labels: Labels) -> None:
+    """Fill in the leaf that every row reaches by going to the nearer half; ties go left.
 
     Time O(n_rows * depth * n_features), memory the rows of the larger half.
     """
+    walk_in(block, fitted.space(block), tree, labels)
+
+
+def walk_in(block: Block, space: Space, tree: Tree, labels: Labels) -> None:
+    """The same in coordinates that are known."""
     is_leaf = tree.children[:, 0] < 0
     leaf_numbers = np.cumsum(is_leaf) - 1
-    labels = np.empty(blocks.n_rows, dtype=np.int32)
-    waiting = [(0, np.arange(blocks.n_rows))]
+    waiting = [(0, np.arange(block.n_rows))]
     while waiting:
         node, row_ids = waiting.pop()
         if is_leaf[node]:
@@ -163,6 +158,7 @@ def walk_down(blocks: Blocks, space: Space, tree: Tree) -> Labels:
         elif row_ids.size:
             halves = tree.children[node]
             centers = tree.centers[halves].astype(np.float64)
-            nearer = assign(blocks.pick(row_ids), centers, space)
+            rows = block.rows if row_ids.size == block.n_rows else block.rows[row_ids]
+            nearer = np.empty(row_ids.size, dtype=np.int32)
+            label_rows(Block(rows, None, 0, block.n_threads), centers, space, nearer)
             waiting += [(int(halves[side]), row_ids[nearer == side]) for side in (0, 1)]
-    return labels

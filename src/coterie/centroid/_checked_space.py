@@ -10,7 +10,7 @@ import numpy.typing as npt
 from coterie._checks import check_finite_rows
 from coterie.centroid._passes import choose_space
 from coterie.centroid._space import Columns, NotFiniteError, Space
-from coterie.data import Blocks
+from coterie.data import Source
 
 Floats = npt.NDArray[np.float64]
 
@@ -20,7 +20,7 @@ _SMALLEST_RANGE = 1e-151
 
 def checked_space(
     who: str,
-    blocks: Blocks,
+    blocks: Source,
     centers: Floats | None = None,
     names: Sequence[str] | None = None,
 ) -> tuple[Columns, Space]:
@@ -42,7 +42,8 @@ def checked_space(
             columns, space = choose_space(blocks, centers)
     except NotFiniteError:
         with np.errstate(over="ignore", invalid="ignore"):
-            check_finite_rows(who, blocks.rows, names)
+            for block in blocks:
+                check_finite_rows(who, block.rows, names)
         columns = None
     if columns is None or _squares_overflow(columns, columns.n_rows):
         raise ValueError(

@@ -13,14 +13,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Clusterer
-from coterie._checks import check_weights
+from coterie._in_memory import rows_in_memory
 from coterie._stored import RECORDS, Array, Field, Real, Sizes, Whole
 from coterie.centroid._checked_space import checked_space
+from coterie.centroid._fitted import Fitted, dists_of_any, label_any, sse_of_any
 from coterie.centroid._kmeans import seeded
-from coterie.centroid._passes import all_dists, assign, sum_sq_dists
 from coterie.centroid._space import Columns, Space
 from coterie.centroid._sphere import start_on_sphere, unit_rows
-from coterie.data import Blocks
+from coterie.data import Source
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,28 +48,29 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     def _metric(self) -> str:
         return str(getattr(self, "metric", "euclidean"))
 
-    def _blocks_to_cluster(self, X: Any, sample_weight: Any = None, *, reset: bool) -> Blocks:
+    def _blocks_to_cluster(self, X: Any, sample_weight: Any = None, *, reset: bool) -> Source:
         """Checked rows with their weights, put on the unit sphere where the metric is cosine."""
-        rows = self._check_rows(X, reset=reset)
-        if self._metric() == "cosine":
-            rows = unit_rows(rows)
-        return self._blocks(rows, check_weights(type(self).__name__, sample_weight, rows.shape[0]))
+        blocks = self._source(X, sample_weight, reset=reset)
+        return blocks.through(unit_rows) if self._metric() == "cosine" else blocks
 
     def _checked_space(
-        self, blocks: Blocks, centers: Floats | None = None
+        self, blocks: Source, centers: Floats | None = None
     ) -> tuple[Columns, Space]:
         names = getattr(self, "feature_names_in_", None)
         return checked_space(type(self).__name__, blocks, centers, names)
 
     def _start(
-        self, blocks: Blocks, space: Space, n_clusters: int, rng: np.random.RandomState
+        self, blocks: Source, space: Space, n_clusters: int, rng: np.random.RandomState
     ) -> Floats:
         """Starting centres as `init` says: the name of a seeding, a function, or centres."""
         init = self.init
         if isinstance(init, str):
             centers = seeded(init, self.n_local_trials)(blocks, space, n_clusters, rng)
         else:
-            given = init(blocks.rows, n_clusters, random_state=rng) if callable(init) else init
+            given = init
+            if callable(init):
+                rows = rows_in_memory(type(self).__name__, blocks, "init=, a function of X,")
+                given = init(rows, n_clusters, random_state=rng)
             centers = _checked_centers(type(self).__name__, given, n_clusters, blocks)
         return start_on_sphere(centers) if self._metric() == "cosine" else centers
 
@@ -94,8 +95,9 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         self.inertia_ = inertia
         self._n_features_out = int(centers.shape[0])
 
-    def _centers(self) -> Floats:
-        return np.ascontiguousarray(self.cluster_centers_, dtype=np.float64)
+    def _known(self) -> Fitted:
+        centers = np.ascontiguousarray(self.cluster_centers_, dtype=np.float64)
+        return Fitted(type(self).__name__, centers, getattr(self, "feature_names_in_", None))
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """The nearest centre of every row; ties go to the lower index.
@@ -110,8 +112,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         """
         check_is_fitted(self)
         blocks = self._blocks_to_cluster(X, reset=False)
-        centers = self._centers()
-        return assign(blocks, centers, self._checked_space(blocks, centers)[1])
+        return blocks.map(label_any, self._known(), dtype=np.int32)
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """Distance of every row to every centre (cosine: on the unit sphere).
@@ -120,8 +121,8 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         """
         check_is_fitted(self)
         blocks = self._blocks_to_cluster(X, reset=False)
-        centers = self._centers()
-        return all_dists(blocks, centers, self._checked_space(blocks, centers)[1])
+        known = self._known()
+        return blocks.map(dists_of_any, known, dtype=blocks.dtype, width=len(known.centers))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> npt.NDArray[Any]:
         """Fit, then `transform` the same rows."""
@@ -137,9 +138,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         """Minus the sum of squared errors of these rows under the fitted centres."""
         check_is_fitted(self)
         blocks = self._blocks_to_cluster(X, sample_weight, reset=False)
-        centers = self._centers()
-        _, space = self._checked_space(blocks, centers)
-        return -sum_sq_dists(blocks, centers, space, assign(blocks, centers, space))
+        return -blocks.total(sse_of_any, self._known())
 
     def _check_together_loaded(self, sizes: Sizes) -> None:
         if sizes["clusters"] < 1:
@@ -149,7 +148,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         self._n_features_out = sizes["clusters"]
 
 
-def _checked_centers(who: str, centers: Any, n_clusters: int, blocks: Blocks) -> Floats:
+def _checked_centers(who: str, centers: Any, n_clusters: int, blocks: Source) -> Floats:
     # Rounded to the type of X first, as scikit-learn does.
     with np.errstate(over="ignore", invalid="ignore"):  # in its test for finite values
         checked = check_array(centers, dtype=blocks.dtype, order="C", input_name="init")

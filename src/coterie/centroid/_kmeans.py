@@ -14,19 +14,18 @@ from coterie.centroid._lloyd import LloydRun, lloyd
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import Space
 from coterie.centroid._steps import choose_steps
-from coterie.centroid._tally import Tally
-from coterie.data import Blocks
+from coterie.data import Source
 
 Floats = npt.NDArray[np.float64]
 
 #: Makes starting centres: of rows, their coordinates, how many, and random numbers.
-Start = Callable[[Blocks, Space, int, np.random.RandomState], Floats]
+Start = Callable[[Source, Space, int, np.random.RandomState], Floats]
 
 
 def seeded(name: str, n_local_trials: int | None = None) -> Start:
     """The start by a seeding of this name."""
 
-    def start(blocks: Blocks, space: Space, n_clusters: int, rng: np.random.RandomState) -> Floats:
+    def start(blocks: Source, space: Space, n_clusters: int, rng: np.random.RandomState) -> Floats:
         return SEEDINGS[name](blocks, space, n_clusters, rng, n_local_trials=n_local_trials).centers
 
     return start
@@ -36,7 +35,7 @@ _BY_DEFAULT = seeded("k-means++")
 
 
 def kmeans(
-    blocks: Blocks,
+    blocks: Source,
     space: Space,
     n_clusters: int,
     rng: np.random.RandomState,
@@ -79,7 +78,7 @@ def kmeans(
     for recorder in recorders(1, max_iter) if runs is None else runs:
         run = lloyd(
             start(blocks, space, n_clusters, rng),
-            choose_steps(algorithm, Tally(blocks, space, n_clusters), recorder),
+            choose_steps(algorithm, blocks, space, n_clusters, recorder),
             max_iter=max_iter,
             tol=tol,
             recorder=recorder,

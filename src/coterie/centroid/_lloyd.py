@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from coterie._config import get_options
 from coterie._history import Recorder
-from coterie.centroid._passes import farthest_rows
 from coterie.centroid._steps import PlainStep
 from coterie.centroid._tally import Tally
 from coterie.errors import InvariantError
@@ -22,8 +21,8 @@ Floats = npt.NDArray[np.float64]
 class LloydRun:
     """Where the centres ended.
 
-    `labels` are those whose means the centres are and `inertia` is their SSE; `settled` says
-    whether the centres stopped moving. The history is with the `recorder`.
+    `inertia` is the SSE of the labels whose means the centres are; `settled` says whether the
+    centres stopped moving. The history is with the `recorder`.
     """
 
     centers: Floats
@@ -33,15 +32,13 @@ class LloydRun:
     recorder: Recorder
     step: PlainStep
 
-    @property
-    def labels(self) -> npt.NDArray[np.int32]:
-        """The cluster of every row."""
-        return self.step.tally.labels
+    def relabel(self, centers: Floats) -> tuple[npt.NDArray[np.int32], float]:
+        """Label the rows once more, by these centres; the labels and their SSE.
 
-    def relabel(self, centers: Floats) -> npt.NDArray[np.int32]:
-        """Label the rows once more, by these centres; the run's own labels become those."""
+        What the run knows of the rows becomes that.
+        """
         self.step.assign(centers)
-        return self.labels
+        return self.step.tally.publish(centers)
 
     def without_bounds(self) -> LloydRun:
         """The same result without what the step remembers of every row beside its label."""
@@ -105,7 +102,7 @@ def lloyd(
             objective_assign=after_assign,
             objective_update=after_update,
             shift=shift,
-            n_changed=n_changed,
+            **({} if n_changed is None else {"n_changed": n_changed}),
             n_scanned=step.n_scanned,
         )
         settled = n_changed == 0 or shift <= tol
@@ -120,20 +117,16 @@ def relocate_empty(step: PlainStep, centers: Floats, recorder: Recorder, n_iter:
     empty = np.flatnonzero(tally.empty)
     if empty.size == 0:
         return
-    farthest = farthest_rows(tally.blocks, centers, tally.space, tally.labels, empty.size)
-    moved = []
-    for cluster, row in zip(empty, farthest, strict=False):
-        source = int(tally.labels[row])
-        tally.move_row(int(row), int(cluster))
-        moved.append(int(row))
+    moves = tally.move_farthest(centers, empty)
+    for move in moves:
         recorder.event(
             "relocated",
-            f"cluster {cluster} was empty and got row {row}, the farthest from its centre, "
-            f"out of cluster {source}",
-            where=int(cluster),
+            f"cluster {move.to} was empty and got row {move.row}, the farthest from its centre, "
+            f"out of cluster {move.source}",
+            where=move.to,
             iteration=n_iter,
         )
-    step.forget(np.asarray(moved, dtype=np.int64))
+    step.forget(np.array([move.row for move in moves], dtype=np.int64))
 
 
 def _check_descent(

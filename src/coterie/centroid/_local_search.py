@@ -7,7 +7,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from coterie.centroid._space import Space
-from coterie.data import Blocks
+from coterie.data import ArraySource
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -20,7 +20,7 @@ class Swaps:
     choice, never a label. Sums have a fixed order, so the choice does not depend on threads.
     """
 
-    def __init__(self, blocks: Blocks, space: Space, centers: Floats) -> None:
+    def __init__(self, blocks: ArraySource, space: Space, centers: Floats) -> None:
         rows = blocks.rows.astype(np.float64) * space.scale
         self.rows = rows.tocsr() if blocks.sparse else rows - space.shift
         self.sq_norms = np.asarray(
@@ -87,7 +87,7 @@ class Swaps:
 
 
 def improve_seeds(
-    blocks: Blocks, space: Space, centers: Floats, rng: np.random.RandomState, *, n_tries: int
+    blocks: ArraySource, space: Space, centers: Floats, rng: np.random.RandomState, *, n_tries: int
 ) -> Floats:
     """Swap seeds for rows of `blocks` where that lowers the SSE.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,8 @@ import numpy.typing as npt
 from coterie._history import Recorder
 from coterie._kernels import kernels
 from coterie.centroid._space import Space
-from coterie.data import Blocks
+from coterie.data import ArraySource, Source
+from coterie.data.source import WINDOW_ROWS
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -49,7 +51,7 @@ class Steps:
 
 
 def take_steps(
-    blocks: Blocks,
+    blocks: ArraySource,
     space: Space,
     means: RunningMeans,
     row_ids: Ints,
@@ -108,7 +110,11 @@ def take_steps(
 
 
 def reassign(
-    means: RunningMeans, blocks: Blocks, batch: Ints, low_ratio: float, rng: np.random.RandomState
+    means: RunningMeans,
+    blocks: ArraySource,
+    batch: Ints,
+    low_ratio: float,
+    rng: np.random.RandomState,
 ) -> int:
     """Put centres of low count on random rows of a batch; how many.
 
@@ -190,7 +196,7 @@ class MiniBatchRun:
 
 
 def minibatch(
-    blocks: Blocks,
+    blocks: Source,
     space: Space,
     centers: Floats,
     rng: np.random.RandomState,
@@ -204,7 +210,8 @@ def minibatch(
 ) -> MiniBatchRun:
     """Take mini-batch steps from `centers` until they stop helping.
 
-    Batches are drawn with replacement, rows in proportion to their weights. Time
+    Batches are drawn with replacement, rows in proportion to their weights; of rows that come only
+    in their order, without replacement and shuffled within windows. Time
     O(batch_size * n_clusters * n_features) a step, memory one batch (and 8 bytes a row where
     there are weights). A call of the kernel takes many steps; those beyond the one that meets the
     rule for stopping are taken back.
@@ -230,7 +237,7 @@ def minibatch(
     -------
     MiniBatchRun
     """
-    draw = row_drawer(blocks, rng)
+    draws = draws_from(blocks, batch_size, rng)
     means = RunningMeans(centers.copy(), np.zeros(centers.shape[0]))
     n_rows = blocks.n_rows
     total = n_rows if blocks.weights is None else float(blocks.weights.sum())
@@ -239,25 +246,24 @@ def minibatch(
     n_steps, n_reassigned, next_entry = 0, 0, period
     why: str | None = None
     while n_steps < max_steps and why is None and not recorder.stopped:
-        planned = draw((min(a_call, max_steps - n_steps), batch_size))
+        some, planned, weights = draws(min(a_call, max_steps - n_steps))
+        step = partial(take_steps, some, space, weights=weights, forget=forget, low_ratio=low_ratio)
         while planned.shape[0] > 0:
             before = means.copy()
-            steps = take_steps(blocks, space, means, planned, forget=forget, low_ratio=low_ratio)
+            steps = step(means, planned)
             n_done, n_taken = 0, steps.inertias.size
             while n_done < n_taken and why is None:
                 why = plateau.why_stop(steps.inertias[n_done], steps.sq_moves[n_done])
                 n_done += 1
             if n_done < n_taken:
                 means = before
-                steps = take_steps(
-                    blocks, space, means, planned[:n_done], forget=forget, low_ratio=low_ratio
-                )
+                steps = step(means, planned[:n_done])
             n_steps += n_done
             last, planned = planned[n_done - 1], planned[n_done:]
             if why is not None:
                 break
             if means.just_checked:
-                n_reassigned += reassign(means, blocks, last, low_ratio, rng)
+                n_reassigned += reassign(means, some, last, low_ratio, rng)
         if n_steps >= next_entry or n_steps >= max_steps or why is not None:
             next_entry += period
             if n_reassigned:
@@ -282,7 +288,54 @@ def minibatch(
     return MiniBatchRun(means, n_steps, plateau.inertia)
 
 
-def row_drawer(blocks: Blocks, rng: np.random.RandomState) -> Callable[[tuple[int, ...]], Ints]:
+#: Draws so many batches: rows in memory, the batches by their numbers, and what each row counts.
+Draws = Callable[[int], tuple[ArraySource, Ints, Floats | None]]
+
+
+def draws_from(blocks: Source, batch_size: int, rng: np.random.RandomState) -> Draws:
+    """How batches are drawn, by how rows can be had."""
+    if blocks.by_number:
+        draw = row_drawer(blocks, rng)
+
+        def anywhere(n_steps: int) -> tuple[ArraySource, Ints, Floats | None]:
+            planned = draw((n_steps, batch_size))
+            if isinstance(blocks, ArraySource):
+                return blocks, planned, None
+            places = np.arange(planned.size, dtype=np.int64).reshape(planned.shape)
+            return blocks.pick(planned.ravel()), places, None
+
+        return anywhere
+    return _InOrder(blocks, batch_size, rng)
+
+
+class _InOrder:
+    """Batches of rows that come only in their order: window after window, again and again.
+
+    Every row comes once, with its weight; what is left of a window's rows goes without.
+    """
+
+    def __init__(self, blocks: Source, batch_size: int, rng: np.random.RandomState) -> None:
+        self._blocks, self._batch_size, self._rng = blocks, batch_size, rng
+        self._windows = self._again()
+        self._window, self._planned = next(self._windows)
+
+    def _again(self) -> Iterator[tuple[ArraySource, Ints]]:
+        size = self._batch_size
+        while True:
+            for window in self._blocks.windows(max(size, WINDOW_ROWS // size * size)):
+                n_steps = window.n_rows // size
+                order = self._rng.permutation(window.n_rows)[: n_steps * size]
+                if n_steps:
+                    yield window, order.astype(np.int64).reshape(n_steps, size)
+
+    def __call__(self, n_steps: int) -> tuple[ArraySource, Ints, Floats | None]:
+        if self._planned.shape[0] == 0:
+            self._window, self._planned = next(self._windows)
+        now, self._planned = self._planned[:n_steps], self._planned[n_steps:]
+        return self._window, now, self._window.weights
+
+
+def row_drawer(blocks: Source, rng: np.random.RandomState) -> Callable[[tuple[int, ...]], Ints]:
     """A function that draws rows with replacement, in proportion to their weights."""
     if blocks.weights is None:
         return lambda shape: rng.randint(blocks.n_rows, size=shape, dtype=np.int64)

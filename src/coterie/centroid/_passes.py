@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,10 @@ import scipy.sparse as sp
 
 from coterie._kernels import kernels
 from coterie.centroid._space import Columns, NotFiniteError, Space, space_of
-from coterie.data import Block, Blocks
+from coterie.data import Block, Source
 
 #: Rows at a time where a pass needs scratch for each.
 _PART_ROWS = 1 << 12
-#: Labels looked at a time, and values gathered from disk a time, for means of few rows.
-_SCAN_ROWS, _FEW_VALUES = 1 << 16, 1 << 22
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
@@ -44,58 +42,90 @@ def assign_and_sum(
     """Label the block's rows and move the sums of those that changed; how many did."""
     weights = None if block.weights is None else block.weights / space.weight_unit
     grid = (space.step_inverse, space.origin, space.weight_step_inverse)
-    here = labels[block.span]
     if sp.issparse(block.rows):
         values, columns, starts = _csr(block.rows)
         return kernels.assign_and_sum_csr(
             values, columns, starts, weights, centers, space.scale, *grid,
-            here, sums, weight_sums, block.n_threads,
+            labels, sums, weight_sums, block.n_threads,
         )  # fmt: skip
     return kernels.assign_and_sum(
         block.rows, weights, centers, space.scale, space.shift, *grid,
-        here, sums, weight_sums, block.n_threads,
+        labels, sums, weight_sums, block.n_threads,
     )  # fmt: skip
 
 
-def assign(blocks: Blocks, centers: Floats, space: Space) -> Labels:
+@dataclass(frozen=True)
+class ClusterSums:
+    """What the rows nearest to each centre sum to, on the grid of a space; `+` adds more rows.
+
+    `sums` (limbs, k, d), `weight_sums` (limbs, k) and how many rows, `n_rows` (k,): integers, so
+    that neither cuts nor order matter.
+    """
+
+    sums: Ints
+    weight_sums: Ints
+    n_rows: Ints
+
+    def __add__(self, other: ClusterSums) -> ClusterSums:
+        return ClusterSums(
+            self.sums + other.sums, self.weight_sums + other.weight_sums, self.n_rows + other.n_rows
+        )
+
+
+def sum_nearest(block: Block, centers: Floats, space: Space) -> ClusterSums:
+    """Give every row of a block to its nearest centre, and sum up the clusters."""
+    n_clusters, n_cols = centers.shape
+    labels = np.full(block.n_rows, -1, dtype=np.int32)
+    sums = np.zeros((space.limbs, n_clusters, n_cols), dtype=np.int64)
+    weight_sums = np.zeros((space.limbs, n_clusters), dtype=np.int64)
+    assign_and_sum(block, centers, space, labels, sums, weight_sums)
+    return ClusterSums(sums, weight_sums, row_counts(labels, n_clusters))
+
+
+def assign(blocks: Source, centers: Floats, space: Space) -> Labels:
     """The nearest centre of every row; ties go to the lower index."""
-    labels = np.empty(blocks.n_rows, dtype=np.int32)
-    blocks.map(_assign, labels, centers, space)
-    return labels
+    return blocks.map(label_rows, centers, space, dtype=np.int32)
 
 
-def _assign(block: Block, centers: Floats, space: Space, labels: Labels) -> None:
+def label_rows(block: Block, centers: Floats, space: Space, labels: Labels) -> None:
+    """Fill in the nearest centre of every row of a block."""
     if sp.issparse(block.rows):
         kernels.assign_csr(*_csr(block.rows), centers, space.scale, labels, block.n_threads)
     else:
         kernels.assign(block.rows, centers, space.scale, space.shift, labels, block.n_threads)
 
 
-def sum_sq_dists(blocks: Blocks, centers: Floats, space: Space, labels: Labels) -> float:
-    """Weighted sum of squared distances of the rows to the centres of their labels."""
-    return sum(_sq_dists(block, centers, space, labels, None) for block in blocks)
+def labels_of(block: Block, centers: Floats, space: Space) -> Labels:
+    """The nearest centre of every row of a block."""
+    labels = np.empty(block.n_rows, dtype=np.int32)
+    label_rows(block, centers, space, labels)
+    return labels
 
 
-def row_sq_dists(blocks: Blocks, centers: Floats, space: Space, labels: Labels) -> Floats:
-    """Squared distance of every row to the centre of its label."""
-    sq_dists = np.empty(blocks.n_rows)
-    for block in blocks:
-        _sq_dists(block, centers, space, labels, sq_dists[block.span])
-    return sq_dists / space.scale / space.scale
+def sum_sq_dists(blocks: Source, centers: Floats, space: Space) -> float:
+    """Weighted sum of squared distances of the rows to their nearest centres."""
+    return blocks.total(sse_of_nearest, centers, space)
 
 
-def farthest_rows(
-    blocks: Blocks, centers: Floats, space: Space, labels: Labels, n_wanted: int
-) -> npt.NDArray[np.int64]:
-    """The rows farthest from the centres of their labels, farthest first, ties to the lower row.
+def sse_of_nearest(block: Block, centers: Floats, space: Space) -> float:
+    """The same of the rows of a block."""
+    return sq_dists(block, centers, space, labels_of(block, centers, space))
 
-    Rows on their centre and rows without weight are left out. Memory: some 100 kB.
+
+def farthest_of(
+    block: Block, centers: Floats, space: Space, labels: Labels, n_wanted: int
+) -> tuple[Ints, Floats]:
+    """The rows of a block farthest from the centres of their labels, and how far, squared.
+
+    Farthest first, ties to the lower row. Rows on their centre and rows without weight are left
+    out. Memory: some 100 kB.
     """
     rows, dists = np.empty(0, dtype=np.int64), np.empty(0)
     beyond = 0.0  # only rows farther than this can still be among them
-    for part in (part for block in blocks for part in block.parts(_PART_ROWS)):
+    for part in block.parts(_PART_ROWS):
         here = np.empty(part.n_rows)
-        _sq_dists(part, centers, space, labels, here)
+        begin = part.start - block.start
+        sq_dists(part, centers, space, labels[begin : begin + part.n_rows], here)
         if part.weights is not None:
             here[part.weights == 0] = 0.0
         farther = np.flatnonzero(here > beyond)
@@ -105,14 +135,14 @@ def farthest_rows(
         rows, dists = rows[best], dists[best]
         if rows.size == n_wanted:
             beyond = float(dists[-1])
-    return rows
+    return rows, dists
 
 
-def _sq_dists(
-    block: Block, centers: Floats, space: Space, labels: Labels, into: Floats | None
+def sq_dists(
+    block: Block, centers: Floats, space: Space, labels: Labels, into: Floats | None = None
 ) -> float:
     """Weighted sum of squared distances; each row's own, times scale^2, goes `into` an array."""
-    rest = (block.weights, centers, space.scale, labels[block.span], into, block.n_threads)
+    rest = (block.weights, centers, space.scale, labels, into, block.n_threads)
     if sp.issparse(block.rows):
         values, columns, starts = _csr(block.rows)
         total = kernels.sum_sq_dists_csr(values, columns, starts, *rest)
@@ -128,41 +158,10 @@ def row_counts(labels: Labels, n_clusters: int) -> Ints:
     return counts
 
 
-def put_few_means(
-    blocks: Blocks,
-    space: Space,
-    labels: Labels,
-    few: npt.NDArray[np.bool_],
-    n_few: int,
-    means: Floats,
-) -> None:
-    """Put the correctly rounded mean of every cluster that is `few` into its row of `means`.
-
-    Time O(n_rows) for the labels and O(n_features) for each row of those clusters, which have
-    `n_few` rows at most. Rows left on disk are gathered, some megabytes at a time.
-    """
-    if blocks.in_memory:
-        (block,) = blocks
-        _few_means(block, space, labels, few, means)
-        return
-    clusters = np.flatnonzero(few)
-    at_once = max(1, _FEW_VALUES // (n_few * blocks.n_cols))
-    for start in range(0, clusters.size, at_once):
-        some = np.zeros_like(few)
-        some[clusters[start : start + at_once]] = True
-        rows = [
-            begin + np.flatnonzero(some[labels[begin : begin + _SCAN_ROWS]])
-            for begin in range(0, blocks.n_rows, _SCAN_ROWS)
-        ]
-        row_ids = np.concatenate(rows)
-        weights = None if blocks.weights is None else blocks.weights[row_ids]
-        gathered = Block(np.asarray(blocks.rows[row_ids]), weights, 0, blocks.n_threads)
-        _few_means(gathered, space, labels[row_ids], some, means)
-
-
-def _few_means(
+def few_means(
     block: Block, space: Space, labels: Labels, few: npt.NDArray[np.bool_], means: Floats
 ) -> None:
+    """Put the correctly rounded mean of every cluster that is `few` into its row of `means`."""
     weights = None if block.weights is None else block.weights / space.weight_unit
     rest = (weights, labels, few, space.sum_unit, means, block.n_threads)
     if sp.issparse(block.rows):
@@ -172,21 +171,15 @@ def _few_means(
         kernels.few_means(block.rows, *rest)
 
 
-def all_dists(blocks: Blocks, centers: Floats, space: Space) -> npt.NDArray[Any]:
-    """Distance of every row to every centre: n_rows x n_clusters, which the user asks for."""
-    dists = np.empty((blocks.n_rows, centers.shape[0]), dtype=blocks.dtype)
-    blocks.map(_all_dists, dists, centers, space)
-    return dists
-
-
-def _all_dists(block: Block, centers: Floats, space: Space, dists: npt.NDArray[Any]) -> None:
+def dists_of(block: Block, centers: Floats, space: Space, dists: npt.NDArray[Any]) -> None:
+    """Fill in the distance of every row of a block to every centre."""
     if sp.issparse(block.rows):
         kernels.all_dists_csr(*_csr(block.rows), centers, space.scale, dists, block.n_threads)
     else:
         kernels.all_dists(block.rows, centers, space.scale, dists, block.n_threads)
 
 
-def choose_space(blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Space]:
+def choose_space(blocks: Source, centers: Floats | None = None) -> tuple[Columns, Space]:
     """Look at the columns once and choose the coordinates to compute in; see `space_of`."""
     columns = blocks.total(survey)
     if not columns.finite:
@@ -196,7 +189,6 @@ def choose_space(blocks: Blocks, centers: Floats | None = None) -> tuple[Columns
         )
     space = space_of(blocks, columns, centers)
     if blocks.weights is not None:
-        nobody = np.zeros(blocks.n_rows, dtype=np.int32)
         origin = (space.origin / space.step_inverse)[np.newaxis]
-        space = replace(space, total_scatter=sum_sq_dists(blocks, origin, space, nobody))
+        space = replace(space, total_scatter=sum_sq_dists(blocks, origin, space))
     return columns, space

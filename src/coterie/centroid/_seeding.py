@@ -9,10 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie.centroid._passes import survey
+from coterie.centroid._covers import new_cover, whole_steps
+from coterie.centroid._passes import ClusterSums, survey
+from coterie.centroid._races import potentials, race_from
 from coterie.centroid._seed_distances import SeedDistances, seed_distances
 from coterie.centroid._space import Space
-from coterie.data import Blocks, as_blocks
+from coterie.centroid._streamed import Labelling, find_farthest
+from coterie.data import ArraySource, Block, Source
+from coterie.data.chance import Chance
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -31,7 +35,7 @@ class Seeds:
     indices: Ints | None
 
 
-def _pick_rows(blocks: Blocks, size: int, rng: np.random.RandomState) -> Ints:
+def _pick_rows(blocks: Source, size: int, rng: np.random.RandomState) -> Ints:
     """Distinct rows with probability proportional to weight; the draws of ``rng.choice``.
 
     Without weights that is done with O(`size`) memory. Rounds of draws are repeated for those
@@ -53,7 +57,7 @@ def _pick_rows(blocks: Blocks, size: int, rng: np.random.RandomState) -> Ints:
     return found
 
 
-def _unused_rows(blocks: Blocks, used: Ints, size: int, rng: np.random.RandomState) -> Ints:
+def _unused_rows(blocks: Source, used: Ints, size: int, rng: np.random.RandomState) -> Ints:
     """Rows not in `used`, at random; those without weight come last."""
     free = np.ones(blocks.n_rows, dtype=bool)
     free[used] = False
@@ -115,13 +119,13 @@ def _trials(n_local_trials: int | None, n_clusters: int) -> int:
     return 2 + int(np.log(n_clusters)) if n_local_trials is None else n_local_trials
 
 
-def _rows_as_seeds(blocks: Blocks, row_ids: npt.ArrayLike) -> Seeds:
+def _rows_as_seeds(blocks: Source, row_ids: npt.ArrayLike) -> Seeds:
     indices = np.asarray(row_ids, dtype=np.int64)
     return Seeds(blocks.take(indices), indices)
 
 
 def plusplus_rows(
-    blocks: Blocks,
+    blocks: Source,
     space: Space,
     n_clusters: int,
     rng: np.random.RandomState,
@@ -150,9 +154,11 @@ def plusplus_rows(
     n_local_trials
         Draws a step.
     """
+    n_trials = _trials(n_local_trials, n_clusters)
+    if not isinstance(blocks, ArraySource):
+        return _plusplus_streamed(blocks, space, n_clusters, rng, n_trials)
     dists = seed_distances(blocks, space)
     dists.add(_pick_rows(blocks, 1, rng))
-    n_trials = _trials(n_local_trials, n_clusters)
     if n_trials == 1:
         last = _add_draws(dists, n_clusters, rng)
         return _rows_as_seeds(blocks, np.append(dists.seeds, last))
@@ -160,8 +166,33 @@ def plusplus_rows(
     return _rows_as_seeds(blocks, dists.seeds)
 
 
+def _plusplus_streamed(
+    blocks: Source, space: Space, n_clusters: int, rng: np.random.RandomState, n_trials: int
+) -> Seeds:
+    """The same by one pass for every seed, or two with several trials, each against all seeds.
+
+    Rows are drawn by races: the draws depend on the random state and the rows alone, and are not
+    those of rows in memory.
+    """
+    seeds = _pick_rows(blocks, 1, rng)
+    centers, chance = blocks.take(seeds), Chance.of(rng)
+    # Squared distances in the frame are at most four a column.
+    step = whole_steps(blocks.n_rows) / (4 * blocks.n_cols)
+    while seeds.size < n_clusters:
+        winners = blocks.total(race_from, centers, space, chance, n_trials)
+        if winners.rows.size == 0:
+            return _with_copies(blocks, seeds, n_clusters)
+        drawn, best = winners.values.astype(np.float64), 0
+        if winners.rows.size > 1:
+            best = int(np.argmin(blocks.total(potentials, centers, drawn, space, step)))
+        seeds = np.append(seeds, winners.rows[best])
+        centers = np.concatenate([centers, drawn[best : best + 1]])
+        chance = chance.again()
+    return Seeds(centers, seeds)
+
+
 def random_rows(
-    blocks: Blocks,
+    blocks: Source,
     space: Space,
     n_clusters: int,
     rng: np.random.RandomState,
@@ -176,7 +207,7 @@ def random_rows(
 
 
 def random_labels(
-    blocks: Blocks,
+    blocks: Source,
     space: Space,
     n_clusters: int,
     rng: np.random.RandomState,
@@ -188,26 +219,38 @@ def random_labels(
     The means lie close together around the mean of all rows. A label that no row with weight got
     starts from a random row. Costs one pass over the rows. Parameters as in `plusplus_rows`.
     """
-    sums = np.zeros((n_clusters, blocks.n_cols))
-    weight_sums = np.zeros(n_clusters)
-    for start in range(0, blocks.n_rows, _SLICE_ROWS):
-        rows = blocks.rows[start : start + _SLICE_ROWS] * blocks.dtype.type(space.scale)
-        size = rows.shape[0]
-        weights = np.ones(size) if blocks.weights is None else blocks.weights[start : start + size]
-        labels = rng.randint(n_clusters, size=size)
-        members = sp.csc_array((weights, labels, np.arange(size + 1)), shape=(n_clusters, size))
-        added = members @ rows.astype(np.float64)
-        sums += added.toarray() if blocks.sparse else added
-        weight_sums += np.bincount(labels, weights, minlength=n_clusters)
-    empty = weight_sums == 0
-    weight_sums[empty] = 1.0
-    centers = sums / weight_sums[:, np.newaxis] / space.scale
+    found = blocks.total(
+        sum_random_labels, space, n_clusters, Chance.of(rng), whole_steps(blocks.n_rows)
+    )
+    empty = found.weight_sums == 0
+    means = found.sums / np.where(empty, 1, found.weight_sums)[:, np.newaxis]
+    centers = (means + space.shift) / space.scale
     centers[empty] = blocks.take(_pick_rows(blocks, int(empty.sum()), rng))
     return Seeds(centers, None)
 
 
+def sum_random_labels(
+    block: Block, space: Space, n_clusters: int, chance: Chance, step: float
+) -> ClusterSums:
+    """Sums of the rows of a block by random labels, in the frame's coordinates and whole steps."""
+    sums = np.zeros((n_clusters, block.rows.shape[1]), dtype=np.int64)
+    weight_sums = np.zeros(n_clusters, dtype=np.int64)
+    for part in block.parts(_SLICE_ROWS):
+        rows = part.rows.toarray() if sp.issparse(part.rows) else part.rows
+        labels = (chance.draw(part.start, part.n_rows) * n_clusters).astype(np.int64)
+        weights = np.ones(part.n_rows)
+        if part.weights is not None:
+            weights = part.weights / space.weight_unit
+        at = rows.astype(np.float64) * space.scale - space.shift
+        steps = np.rint(weights[:, np.newaxis] * at * step).astype(np.int64)
+        places = (np.ones(part.n_rows, np.int64), labels, np.arange(part.n_rows + 1))
+        sums += sp.csc_array(places, shape=(n_clusters, part.n_rows)) @ steps
+        np.add.at(weight_sums, labels, np.rint(weights * step).astype(np.int64))
+    return ClusterSums(sums, weight_sums, np.zeros(n_clusters, dtype=np.int64))
+
+
 def bounding_box(
-    blocks: Blocks,
+    blocks: Source,
     space: Space,
     n_clusters: int,
     rng: np.random.RandomState,
@@ -224,7 +267,7 @@ def bounding_box(
     return Seeds(columns.min * (1 - share) + columns.max * share, None)
 
 
-def farthest_first(blocks: Blocks, space: Space, n_clusters: int, *, first: int) -> Seeds:
+def farthest_first(blocks: Source, space: Space, n_clusters: int, *, first: int) -> Seeds:
     """Take, again and again, the row farthest from all rows taken; ties go to the lower row.
 
     Gonzalez (1985): the largest distance left is at most twice that of the best choice of rows.
@@ -237,11 +280,33 @@ def farthest_first(blocks: Blocks, space: Space, n_clusters: int, *, first: int)
     first
         The row to begin with.
     """
+    if not isinstance(blocks, ArraySource):
+        return _farthest_streamed(blocks, space, n_clusters, first)
     dists = seed_distances(blocks, space)
     dists.add(np.array([first]))
     while len(dists.seeds) < n_clusters:
         dists.add(np.array([_farthest_row(dists)]))
     return _rows_as_seeds(blocks, dists.seeds)
+
+
+def _farthest_streamed(blocks: Source, space: Space, n_clusters: int, first: int) -> Seeds:
+    """The same by a pass for every seed, which looks at all seeds so far."""
+    seeds, centers = [first], blocks.take([first])
+    while len(seeds) < n_clusters:
+        found = blocks.total(find_farthest, Labelling(centers, space), centers, 1)
+        if found.rows.size == 0:
+            return _with_copies(blocks, np.array(seeds), n_clusters)
+        seeds.append(int(found.rows[0]))
+        centers = np.concatenate([centers, found.values.astype(np.float64)])
+    return Seeds(centers, np.array(seeds, dtype=np.int64))
+
+
+def _with_copies(blocks: Source, seeds: Ints, n_clusters: int) -> Seeds:
+    """Seeds, and in their wake the first unused rows; those without weight come last."""
+    free = np.ones(blocks.n_rows) if blocks.weights is None else 1.0 + (blocks.weights > 0)
+    free[seeds] = 0.0
+    spare = np.argsort(-free, kind="stable")[: n_clusters - seeds.size]
+    return _rows_as_seeds(blocks, np.concatenate([seeds, spare]))
 
 
 def _farthest_row(dists: SeedDistances) -> int:
@@ -257,7 +322,7 @@ def _farthest_row(dists: SeedDistances) -> int:
 
 
 def farthest_first_from_any(
-    blocks: Blocks,
+    blocks: Source,
     space: Space,
     n_clusters: int,
     rng: np.random.RandomState,
@@ -270,7 +335,7 @@ def farthest_first_from_any(
 
 
 def kmeans_parallel(
-    blocks: Blocks,
+    blocks: Source,
     space: Space,
     n_clusters: int,
     rng: np.random.RandomState,
@@ -279,49 +344,27 @@ def kmeans_parallel(
 ) -> Seeds:
     """Draw many rows in few rounds, then reduce them by k-means++: "k-means||".
 
-    Bahmani et al. (2012). Each of 5 rounds takes every row on its own with probability
-    2 n_clusters * weight * sq_dist / potential; the rows taken, weighted by the rows nearest to
-    each, are then seeded by `plusplus_rows`. Takes 6 passes over the rows instead of n_clusters,
-    and about 10 n_clusters distances a row where nothing can be skipped. Parameters as there.
+    Bahmani et al. (2012). Each of 5 rounds draws 2 n_clusters rows with probability proportional
+    to weight * D^2 (by a race, so that their number is exact and one pass is enough); the rows
+    drawn, weighted by the rows nearest to each, are then seeded by `plusplus_rows`. Takes 7 passes
+    over the rows instead of n_clusters, and about 10 n_clusters distances a row where nothing can
+    be skipped, 30 n_clusters where rows are not in memory. Parameters as there.
     """
-    dists = seed_distances(blocks, space)
-    dists.add(_pick_rows(blocks, 1, rng))
+    cover = new_cover(blocks, space, int(_pick_rows(blocks, 1, rng)[0]))
+    chance = Chance.of(rng)
     for _ in range(5):
-        potential = dists.potential
-        if potential == 0:
+        winners = cover.race(chance, 2 * n_clusters)
+        if winners.rows.size == 0:
             break
-        dists.add(_oversample(dists, 2 * n_clusters / potential, rng))
-    if len(dists.seeds) < n_clusters:  # rarely, so few rows were drawn
-        dists.add(_add_draws(dists, n_clusters, rng))
-    drawn = np.array(dists.seeds)
-    weights = _weights_of_nearest(dists)
-    candidates = as_blocks(blocks.rows[drawn], weights, blocks.n_threads)
+        cover.add(winners)
+        chance = chance.again()
+    drawn = cover.seeds
+    if drawn.size < n_clusters:  # all others are copies of these
+        return _with_copies(blocks, drawn, n_clusters)
+    candidates = ArraySource(cover.values, cover.weights(), blocks.n_threads)
     seeds = plusplus_rows(candidates, space, n_clusters, rng, n_local_trials=n_local_trials)
     assert seeds.indices is not None
     return Seeds(seeds.centers, drawn[seeds.indices])
-
-
-def _oversample(dists: SeedDistances, factor: float, rng: np.random.RandomState) -> Ints:
-    """Each row on its own, with probability ``factor * weight * closest``."""
-    weights = dists.blocks.weights
-    taken = []
-    for start in range(0, dists.blocks.n_rows, _SLICE_ROWS):
-        share = dists.closest[start : start + _SLICE_ROWS] * factor
-        if weights is not None:
-            share = share * weights[start : start + _SLICE_ROWS]
-        taken.append(start + np.flatnonzero(rng.random_sample(len(share)) < share))
-    return np.concatenate(taken)
-
-
-def _weights_of_nearest(dists: SeedDistances) -> Floats:
-    """The weight of the rows nearest to each seed."""
-    total = np.zeros(len(dists.seeds))
-    weights = dists.blocks.weights
-    for start in range(0, dists.blocks.n_rows, _SLICE_ROWS):
-        here = slice(start, start + _SLICE_ROWS)
-        counted = None if weights is None else weights[here]
-        total += np.bincount(dists.nearest[here], counted, minlength=len(total))
-    return total
 
 
 #: The seedings by the names `init=` takes.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._distinct import distinct
-from coterie.data import Blocks
+from coterie.data import Source
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class Columns:
 
     def __add__(self, other: Columns) -> Columns:
         n = self.n_rows + other.n_rows
-        share = other.n_rows / n
+        share = other.n_rows / max(1, n)
         delta = other.mean - self.mean
         return Columns(
             n,
@@ -54,6 +54,12 @@ class Columns:
             self.mean + delta * share,
             self.sq_dev + other.sq_dev + delta * delta * (share * self.n_rows),
         )
+
+    @classmethod
+    def of_nothing(cls, n_cols: int) -> Columns:
+        """Of no rows at all."""
+        none, zero = np.full(n_cols, np.inf), np.zeros(n_cols)
+        return cls(0, none, -none, zero, zero)
 
     @property
     def finite(self) -> bool:
@@ -131,7 +137,7 @@ def _power_of_two_at_least(value: npt.ArrayLike) -> Floats:
     return np.where(mantissa == 0, 0, exponent).astype(np.float64)
 
 
-def _detail(blocks: Blocks) -> Floats:
+def _detail(blocks: Source) -> Floats:
     """How finely each column's values differ: the lower quartile of the gaps between them.
 
     Judged on some evenly spaced rows, fewer of wide ones; infinite for a column without gaps.
@@ -153,7 +159,7 @@ def _scatter_about(columns: Columns, point: Floats) -> float:
         return float((columns.sq_dev + columns.n_rows * np.square(columns.mean - point)).sum())
 
 
-def space_of(blocks: Blocks, columns: Columns, centers: Floats | None = None) -> Space:
+def space_of(blocks: Source, columns: Columns, centers: Floats | None = None) -> Space:
     """Choose frame and grid for these rows, and for `centers` that may lie far from them.
 
     The shift is the column mean, rounded to 2**-20 of the column's range so that it does not depend

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import repeat
 
 import numpy as np
@@ -10,8 +10,11 @@ import numpy.typing as npt
 
 from coterie._history import Recorder
 from coterie._kernels import kernels
-from coterie.centroid._passes import assign_and_sum
+from coterie.centroid._kept import KeptTally
+from coterie.centroid._space import Space
+from coterie.centroid._streamed import StreamedTally
 from coterie.centroid._tally import Tally
+from coterie.data import ArraySource, Source
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,17 +32,15 @@ class PlainStep:
 
     def __init__(self, tally: Tally) -> None:
         self.tally = tally
-        #: Rows whose label changed in the last assignment, and for which all centres were scanned.
-        self.n_changed = self.n_scanned = 0
+        #: Rows whose label changed in the last assignment (None: nobody knows what they were), and
+        #: for which all centres were scanned.
+        self.n_changed: int | None = 0
+        self.n_scanned = 0
 
-    def assign(self, centers: Floats) -> int:
-        """Label every row by its nearest centre; how many labels changed."""
-        tally = self.tally
-        self.n_changed, self.n_scanned = 0, tally.blocks.n_rows
-        for block in tally.blocks:
-            self.n_changed += assign_and_sum(
-                block, centers, tally.space, tally.labels, tally.sums, tally.weight_sums
-            )
+    def assign(self, centers: Floats) -> int | None:
+        """Label every row by its nearest centre; how many labels changed, where that is known."""
+        self.n_changed = self.tally.assign(centers)
+        self.n_scanned = self.tally.blocks.n_rows
         return self.n_changed
 
     def forget(self, rows: npt.NDArray[np.int64]) -> None:
@@ -53,8 +54,9 @@ class HamerlyStep(PlainStep):
     """
 
     n_groups = 1
+    tally: KeptTally
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: KeptTally) -> None:
         super().__init__(tally)
         n_rows, n_clusters = tally.blocks.n_rows, tally.sums.shape[1]
         self.upper = np.empty(n_rows, dtype=np.uint16)
@@ -69,7 +71,7 @@ class HamerlyStep(PlainStep):
         tally, space = self.tally, self.tally.space
         if self.order is None:
             self.order = neighbourly_order(centers)
-        (block,) = tally.blocks
+        block = tally.block
         weights = None if block.weights is None else block.weights / space.weight_unit
         drifts = None
         if self.before is not None:
@@ -123,7 +125,7 @@ def neighbourly_order(centers: Floats) -> npt.NDArray[np.int32]:
     return np.concatenate(pieces).astype(np.int32)
 
 
-def auto(tally: Tally, recorder: Recorder) -> Iterator[PlainStep]:
+def auto(tally: KeptTally, recorder: Recorder) -> Iterator[PlainStep]:
     """Steps that scan plainly or keep bounds, by the shape of the problem and by what changes.
 
     Few and narrow centres are quickest to scan plainly, always (`_TINY`) or while many labels still
@@ -152,7 +154,7 @@ def auto(tally: Tally, recorder: Recorder) -> Iterator[PlainStep]:
         yield step
         if not _TINY <= work < _SMALL:
             continue
-        changed, scanned = step.n_changed / n_rows, step.n_scanned / n_rows
+        changed, scanned = (step.n_changed or 0) / n_rows, step.n_scanned / n_rows
         if not isinstance(step, HamerlyStep):
             if changed <= calm:
                 step = take("hamerly", f"only {changed:.2%} of the labels changed")
@@ -161,7 +163,7 @@ def auto(tally: Tally, recorder: Recorder) -> Iterator[PlainStep]:
             step = take("lloyd", f"bounds left {scanned:.0%} of the rows; until {calm:.2%} change")
 
 
-_STEPS: dict[str, type[PlainStep]] = {
+_STEPS: dict[str, Callable[[KeptTally], PlainStep]] = {
     "lloyd": PlainStep,
     "hamerly": HamerlyStep,
     "yinyang": YinyangStep,
@@ -172,13 +174,24 @@ _STEPS: dict[str, type[PlainStep]] = {
 ALGORITHMS = ("auto", *_STEPS)
 
 
-def choose_steps(algorithm: str, tally: Tally, recorder: Recorder) -> Iterator[PlainStep]:
-    """A step for each iteration, by `algorithm`; rows that are sparse or left on disk are always
+def choose_steps(
+    algorithm: str, blocks: Source, space: Space, n_clusters: int, recorder: Recorder
+) -> Iterator[PlainStep]:
+    """A step for each iteration, by `algorithm`; rows that are sparse or not in memory are always
     scanned plainly.
     """
-    if algorithm != "lloyd" and (tally.blocks.sparse or not tally.blocks.in_memory):
-        lie = "sparse" if tally.blocks.sparse else "left on disk"
+    if isinstance(blocks, ArraySource) and not blocks.sparse:
+        tally = KeptTally(blocks, space, n_clusters)
+        return auto(tally, recorder) if algorithm == "auto" else repeat(_STEPS[algorithm](tally))
+    if algorithm != "lloyd":
+        lie = "sparse" if blocks.in_memory else "not in memory"
         why = f"lloyd: rows are {lie}, which bounds do not serve"
         recorder.event("algorithm", why, where="lloyd")
-        return repeat(PlainStep(tally))
-    return auto(tally, recorder) if algorithm == "auto" else repeat(_STEPS[algorithm](tally))
+    return repeat(PlainStep(new_tally(blocks, space, n_clusters)))
+
+
+def new_tally(blocks: Source, space: Space, n_clusters: int) -> Tally:
+    """A tally of no row yet, by where the rows are."""
+    if isinstance(blocks, ArraySource):
+        return KeptTally(blocks, space, n_clusters)
+    return StreamedTally(blocks, space, n_clusters)

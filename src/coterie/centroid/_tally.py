@@ -1,15 +1,18 @@
-"""The tally of a k-means run: who is in which cluster, and what each cluster sums to."""
+"""The tally of a k-means run: what each cluster sums to."""
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie.centroid._passes import assign_and_sum, put_few_means, row_counts, sum_sq_dists
 from coterie.centroid._space import Space
-from coterie.data import Blocks
+from coterie.data import Source
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int32]
 
 #: Below this share of the total scatter the objective is summed row by row: taking it from the
 #: cluster sums would cancel too many digits.
@@ -19,18 +22,49 @@ _CANCELLING = 1e-6
 _FEW_ROWS, _FEW_ROWS_SHARED = 16, 1 << 20
 
 
-class Tally:
-    """Who is in which cluster, and what each cluster sums to: always in step with each other.
+class Tally(ABC):
+    """What each cluster sums to, after the last assignment and what was moved by hand since.
 
-    Memory: 4 bytes a row and 8 bytes for each coordinate of each centre.
+    A subclass knows where the rows are, and so how to label them and to ask for a few. Memory: 8
+    bytes for each coordinate of each centre.
     """
 
-    def __init__(self, blocks: Blocks, space: Space, n_clusters: int) -> None:
+    def __init__(self, blocks: Source, space: Space, n_clusters: int) -> None:
         self.blocks = blocks
         self.space = space
-        self.labels = np.full(blocks.n_rows, -1, dtype=np.int32)
         self.sums = np.zeros((space.limbs, n_clusters, blocks.n_cols), dtype=np.int64)
         self.weight_sums = np.zeros((space.limbs, n_clusters), dtype=np.int64)
+
+    @abstractmethod
+    def assign(self, centers: Floats) -> int | None:
+        """Give every row to its nearest centre; how many changed, where that is known."""
+
+    @abstractmethod
+    def move_farthest(self, centers: Floats, empty: Ints) -> list[Move]:
+        """Put the rows farthest from their centres into these clusters, one each."""
+
+    @abstractmethod
+    def publish(self, centers: Floats) -> tuple[Labels, float]:
+        """The cluster of every row by these centres, and their SSE."""
+
+    @abstractmethod
+    def labels_now(self) -> Labels:
+        """The cluster of every row after the last assignment and what was moved since."""
+
+    @abstractmethod
+    def _n_rows_of_each(self) -> Ints:
+        """How many rows each cluster has."""
+
+    @abstractmethod
+    def _put_few_means(self, few: npt.NDArray[np.bool_], n_few: int, means: Floats) -> None:
+        """Put the correctly rounded mean of every cluster that is `few` into its row of `means`.
+
+        Those clusters have `n_few` rows at most.
+        """
+
+    @abstractmethod
+    def _sse(self, centers: Floats) -> float:
+        """Sum of squared errors under the present labels, row by row."""
 
     @property
     def empty(self) -> npt.NDArray[np.bool_]:
@@ -49,17 +83,11 @@ class Tally:
         few = self._n_rows_of_each() <= n_few
         few &= ~empty
         if few.any():
-            put_few_means(self.blocks, self.space, self.labels, few, n_few, means)
+            self._put_few_means(few, n_few, means)
         return means
 
-    def _n_rows_of_each(self) -> npt.NDArray[np.int64]:
-        """How many rows each cluster has."""
-        if self.blocks.weights is None:
-            return self.weight_sums[0]
-        return row_counts(self.labels, self.weight_sums.shape[1])
-
     def objective(self, centers: Floats) -> float:
-        """Sum of squared errors of the rows against `centers`, under the current labels.
+        """Sum of squared errors of the rows against `centers`, under the present labels.
 
         From the cluster sums, sum w|x|^2 + sum W c.(c - 2 mean), unless that cancels.
         """
@@ -77,21 +105,19 @@ class Tally:
                 within = scatter + space.weight_unit * float(weights @ terms.sum(axis=1))
             if _CANCELLING * scatter < within < np.inf:
                 return within
-        return sum_sq_dists(self.blocks, centers, space, self.labels)
+        return self._sse(centers)
 
-    def move_row(self, row: int, to: int) -> None:
-        """Put one row into another cluster."""
-        only = Blocks(
-            self.blocks.rows[row : row + 1],
-            None if self.blocks.weights is None else self.blocks.weights[row : row + 1],
-        )
-        # Nearest of one centre: the row leaves its cluster for cluster 0 of a fresh tally.
-        alone = Tally(only, self.space, 1)
-        for block in only:
-            assign_and_sum(
-                block, only.take([0]), self.space, alone.labels, alone.sums, alone.weight_sums
-            )
-        for sign, cluster in ((-1, int(self.labels[row])), (1, to)):
-            self.sums[:, cluster] += sign * alone.sums[:, 0]
-            self.weight_sums[:, cluster] += sign * alone.weight_sums[:, 0]
-        self.labels[row] = to
+    def _move_sums(self, sums: Ints, weight_sums: Ints, source: int, to: int) -> None:
+        """Take what a row adds, (limbs, d) and (limbs,), from one cluster to another."""
+        for sign, cluster in ((-1, source), (1, to)):
+            self.sums[:, cluster] += sign * sums
+            self.weight_sums[:, cluster] += sign * weight_sums
+
+
+class Move:
+    """A row that was put from one cluster into another."""
+
+    __slots__ = ("row", "source", "to")
+
+    def __init__(self, row: int, source: int, to: int) -> None:
+        self.row, self.source, self.to = row, source, to

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,17 +27,25 @@ from coterie._checks import (
 from coterie._history import Event, Iteration, Recorder
 from coterie._restarts import recorders
 from coterie._stored import Array, Field, Sizes
-from coterie.centroid._bisect import STRATEGIES, Node, Split, Tree, as_tree, bisect, walk_down
+from coterie.centroid._bisect import STRATEGIES, Node, Tree, as_tree, bisect, walk_down, walk_in
 from coterie.centroid._clusterer import CentroidClusterer
 from coterie.centroid._kmeans import kmeans
 from coterie.centroid._lloyd import LloydRun
-from coterie.centroid._passes import choose_space, row_sq_dists, sum_sq_dists, survey
+from coterie.centroid._passes import (
+    assign,
+    choose_space,
+    labels_of,
+    sq_dists,
+    sum_sq_dists,
+    survey,
+)
 from coterie.centroid._seeding import SEEDINGS
+from coterie.centroid._shares import Split, everything
 from coterie.centroid._space import Columns, Space
-from coterie.centroid._steps import ALGORITHMS, PlainStep
-from coterie.centroid._tally import Tally
-from coterie.data import Blocks
+from coterie.centroid._steps import ALGORITHMS, new_tally
+from coterie.data import Block, Source
 
+Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
 
@@ -210,15 +219,12 @@ class BisectingKMeans(CentroidClusterer):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        labels = np.empty(blocks.n_rows, dtype=np.int32)
-        for label, leaf in enumerate(leaves):
-            labels[leaf.row_ids] = label
-        centers = np.array([leaf.center for leaf in leaves])
-        self._publish(
-            centers, labels, sum_sq_dists(blocks, centers.astype(np.float64), space, labels)
-        )
         tree = as_tree(root)
         self.tree_centers_, self.tree_children_ = tree.centers, tree.children
+        centers = np.array([leaf.center for leaf in leaves])
+        exact = centers.astype(np.float64)
+        labels = blocks.map(walk_in, space, tree, dtype=np.int32)
+        self._publish(centers, labels, blocks.total(sse_at_leaves, exact, space, tree))
         self.history_, self.events_ = recorder.history, recorder.events
         return self
 
@@ -235,15 +241,12 @@ class BisectingKMeans(CentroidClusterer):
         """
         check_is_fitted(self)
         blocks = self._blocks_to_cluster(X, reset=False)
-        _, space = self._checked_space(blocks)
-        return walk_down(blocks, space, Tree(self.tree_centers_, self.tree_children_))
+        tree = Tree(self.tree_centers_, self.tree_children_)
+        return blocks.map(walk_down, self._known(), tree, dtype=np.int32)
 
-    def _two_means(self, blocks: Blocks, rng: np.random.RandomState) -> Split | None:
+    def _two_means(self, blocks: Source, rng: np.random.RandomState) -> Split | None:
         """Split some rows in two; None where those with weight cannot be told apart."""
-        heavy = blocks
-        if blocks.weights is not None:
-            heavy = blocks.pick(np.flatnonzero(blocks.weights))
-        if heavy.n_rows == 0 or not heavy.total(survey).vary:
+        if not blocks.total(survey_heavy).vary:
             return None
         _, space = choose_space(blocks)
         run = kmeans(
@@ -275,28 +278,65 @@ class BisectingKMeans(CentroidClusterer):
             raise ValueError("tree_children_ is not a tree")
 
 
-def one_cluster(blocks: Blocks, columns: Columns, space: Space) -> Node:
+def survey_heavy(block: Block) -> Columns:
+    """Describe the columns of the rows with weight."""
+    if block.weights is None:
+        return survey(block)
+    heavy = np.flatnonzero(block.weights)
+    if heavy.size == 0:
+        return Columns.of_nothing(int(block.rows.shape[1]))
+    return survey(Block(block.rows[heavy], None, 0, block.n_threads))
+
+
+def sse_at_leaves(block: Block, centers: Floats, space: Space, tree: Tree) -> float:
+    """Weighted sum of squared distances of the rows to the leaves they reach."""
+    labels = np.empty(block.n_rows, dtype=np.int32)
+    walk_in(block, space, tree, labels)
+    return sq_dists(block, centers, space, labels)
+
+
+def one_cluster(blocks: Source, columns: Columns, space: Space) -> Node:
     """The cluster of all rows, at their mean."""
-    tally = Tally(blocks, space, 1)
+    tally = new_tally(blocks, space, 1)
     anywhere = columns.mean[np.newaxis]
-    PlainStep(tally).assign(anywhere)
+    tally.assign(anywhere)
     center = tally.means(anywhere).astype(blocks.dtype)
-    inertia = sum_sq_dists(blocks, center.astype(np.float64), space, tally.labels)
-    return Node(center[0], inertia, np.arange(blocks.n_rows))
+    inertia = sum_sq_dists(blocks, center.astype(np.float64), space)
+    return Node(center[0], inertia, everything(blocks))
 
 
-def publish_split(blocks: Blocks, space: Space, run: LloydRun) -> Split | None:
+@dataclass(frozen=True)
+class _Halves:
+    """Rows and SSE of two clusters."""
+
+    n_rows: npt.NDArray[np.int64]
+    inertias: Floats
+
+    def __add__(self, other: _Halves) -> _Halves:
+        return _Halves(self.n_rows + other.n_rows, self.inertias + other.inertias)
+
+
+def _count_halves(block: Block, centers: Floats, space: Space) -> _Halves:
+    labels = labels_of(block, centers, space)
+    dists = np.empty(block.n_rows)
+    sq_dists(block, centers, space, labels, dists)
+    dists = dists / space.scale / space.scale
+    if block.weights is not None:
+        dists *= block.weights
+    return _Halves(
+        np.bincount(labels, minlength=2), np.array([dists[labels == half].sum() for half in (0, 1)])
+    )
+
+
+def publish_split(blocks: Source, space: Space, run: LloydRun) -> Split | None:
     """Round the centres to the type of the rows and label these anew; None if one side is empty.
 
     So rows go down the tree at `predict` as they did here.
     """
     centers = run.centers.astype(blocks.dtype)
     exact = centers.astype(np.float64)
-    labels = run.relabel(exact)
-    if labels.min() == labels.max():
+    found = blocks.total(_count_halves, exact, space)
+    if not found.n_rows.all():
         return None
-    sq_dists = row_sq_dists(blocks, exact, space, labels)
-    if blocks.weights is not None:
-        sq_dists *= blocks.weights
-    inertias = np.array([sq_dists[labels == half].sum() for half in (0, 1)])
-    return Split(labels, centers, inertias)
+    labels = assign(blocks, exact, space) if blocks.in_memory else None
+    return Split(centers, found.inertias, found.n_rows, labels)

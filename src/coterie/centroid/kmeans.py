@@ -27,12 +27,10 @@ from coterie._restarts import recorders
 from coterie.centroid._clusterer import CentroidClusterer
 from coterie.centroid._kmeans import kmeans
 from coterie.centroid._lloyd import LloydRun
-from coterie.centroid._passes import sum_sq_dists
 from coterie.centroid._seeding import SEEDINGS
-from coterie.centroid._space import Space
 from coterie.centroid._sphere import on_sphere
 from coterie.centroid._steps import ALGORITHMS
-from coterie.data import Blocks
+from coterie.data import Source
 
 #: What is lowered under each metric.
 _OBJECTIVES = {
@@ -208,17 +206,16 @@ class KMeans(CentroidClusterer):
             runs=recorders(n_init, self.max_iter, self._callback(), keep, _OBJECTIVES[self.metric]),
             project=on_sphere if self.metric == "cosine" else None,
         )
-        return self._publish_run(run, blocks, space)
+        return self._publish_run(run, blocks)
 
     def _algorithm(self) -> str:
         return "lloyd" if self.algorithm == "elkan" and self.n_clusters == 1 else self.algorithm
 
-    def _publish_run(self, run: LloydRun, blocks: Blocks, space: Space) -> Self:
+    def _publish_run(self, run: LloydRun, blocks: Source) -> Self:
         """Round the centres to the type of X; labels and SSE are those of the rounded centres."""
         centers = run.centers.astype(blocks.dtype)
         exact = centers.astype(np.float64)
-        labels = run.relabel(exact)
-        self._publish(centers, labels, sum_sq_dists(blocks, exact, space, labels))
+        self._publish(centers, *run.relabel(exact))
         self.n_iter_ = run.n_iter
         recorder = run.recorder
         self.history_, self.events_ = recorder.history, recorder.events

@@ -23,6 +23,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
+from coterie._in_memory import taken_in
 from coterie._restarts import best_of, recorders
 from coterie._stored import Array, Field, Whole
 from coterie.centroid._clusterer import CentroidClusterer
@@ -32,7 +33,7 @@ from coterie.centroid._minibatch import Plateau, RunningMeans, minibatch, reassi
 from coterie.centroid._passes import assign, sum_sq_dists
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import Space
-from coterie.data import Blocks
+from coterie.data import Source
 
 Floats = npt.NDArray[np.float64]
 
@@ -290,6 +291,7 @@ class MiniBatchKMeans(CentroidClusterer):
             means = RunningMeans(start, np.zeros(self.n_clusters))
         else:
             means = self._resume()
+        blocks = taken_in("MiniBatchKMeans", blocks, "a batch of partial_fit")
         everything = np.arange(blocks.n_rows, dtype=np.int64)
         take_steps(blocks, space, means, everything[np.newaxis], weights=blocks.weights)
         self.n_steps_ += 1
@@ -321,7 +323,7 @@ class MiniBatchKMeans(CentroidClusterer):
         )
 
     def _best_start(
-        self, blocks: Blocks, space: Space, rng: np.random.RandomState, n_tries: int
+        self, blocks: Source, space: Space, rng: np.random.RandomState, n_tries: int
     ) -> Floats:
         """The best of some seedings, each from some of the rows; given centres as they are."""
         if not isinstance(self.init, str) and not callable(self.init):
@@ -336,7 +338,7 @@ class MiniBatchKMeans(CentroidClusterer):
                 centers = self._search(some, space, centers, rng)
             sse = 0.0
             if judges is not None:
-                sse = sum_sq_dists(judges, centers, space, assign(judges, centers, space))
+                sse = sum_sq_dists(judges, centers, space)
             best = best_of(best, _Seeds(centers, sse), recorder, improves)
         assert best is not None
         return best[0].centers
@@ -355,7 +357,7 @@ class MiniBatchKMeans(CentroidClusterer):
         return int(size) if size >= self.n_clusters else 3 * int(self.n_clusters)
 
     def _search(
-        self, blocks: Blocks, space: Space, centers: Floats, rng: np.random.RandomState
+        self, blocks: Source, space: Space, centers: Floats, rng: np.random.RandomState
     ) -> Floats:
         """Improve seeds on some thousand rows, unless even ten a cluster would take too long."""
         n_clusters = int(self.n_clusters)
@@ -366,7 +368,7 @@ class MiniBatchKMeans(CentroidClusterer):
         return improve_seeds(few, space, centers, rng, n_tries=_SWAPS)
 
     def _publish_means(
-        self, means: RunningMeans, blocks: Blocks, space: Space, dtype: Any, estimate: float | None
+        self, means: RunningMeans, blocks: Source, space: Space, dtype: Any, estimate: float | None
     ) -> Self:
         """Round the centres to the type of X; labels and SSE are those of the rounded centres."""
         centers = means.centers.astype(dtype)
@@ -378,7 +380,7 @@ class MiniBatchKMeans(CentroidClusterer):
         if self.compute_labels:
             exact = centers.astype(np.float64)
             labels = assign(blocks, exact, space)
-            self._publish(centers, labels, sum_sq_dists(blocks, exact, space, labels))
+            self._publish(centers, labels, sum_sq_dists(blocks, exact, space))
         else:
             self.__dict__.pop("labels_", None)
             if estimate is not None:

@@ -21,7 +21,7 @@ from coterie._checks import (
 from coterie._config import resolve_n_threads
 from coterie.centroid._checked_space import checked_space
 from coterie.centroid._seeding import SEEDINGS
-from coterie.data import as_blocks
+from coterie.data import as_source
 
 _RULES = {"n_clusters": whole(1), "n_local_trials": NONE | whole(1), "n_threads": NONE | whole(1)}
 
@@ -81,7 +81,7 @@ def kmeans_plusplus(
                 f"{who}: The length of x_squared_norms {norms.shape[0]} should be equal to the "
                 f"length of n_samples {rows.shape[0]}; pass one number a row, or None."
             )
-    blocks = as_blocks(
+    blocks = as_source(
         rows, check_weights(who, sample_weight, rows.shape[0]), resolve_n_threads(n_threads, who)
     )
     _, space = checked_space(who, blocks)

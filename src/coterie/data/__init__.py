@@ -1,5 +1,7 @@
-"""Where rows come from: one interface, Blocks, over arrays and files."""
+"""Where rows come from: one interface, Source, over arrays, files, databases and clusters."""
 
-from coterie.data.blocks import Block, Blocks, as_blocks
+from coterie.data.array import ArraySource
+from coterie.data.opened import as_source
+from coterie.data.source import Block, Source
 
-__all__ = ["Block", "Blocks", "as_blocks"]
+__all__ = ["ArraySource", "Block", "Source", "as_source"]

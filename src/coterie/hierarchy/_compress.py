@@ -9,10 +9,11 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from coterie._checks import check_finite_rows
+from coterie._in_memory import rows_in_memory
 from coterie.centroid._kmeans import kmeans, seeded
 from coterie.centroid._passes import choose_space
 from coterie.centroid._space import NotFiniteError
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.hierarchy._single import merge_table
 from coterie.hierarchy._vectors import link_vectors
 from coterie.neighbors import SpanningTree
@@ -24,7 +25,7 @@ _PASSES = 10
 
 
 def link_compressed(
-    blocks: Blocks, n_micro: int, method: str, *, random_state: Any, n_threads: int, who: str
+    blocks: Source, n_micro: int, method: str, *, random_state: Any, n_threads: int, who: str
 ) -> Floats:
     """The merge table of all rows, where rows of one micro-cluster join at height 0.
 
@@ -32,7 +33,7 @@ def link_compressed(
     for a block of rows, the labels and the table.
     """
     if n_micro >= blocks.n_rows:
-        rows = np.asarray(blocks.rows)
+        rows = rows_in_memory(who, blocks, "compress= of at least as many micro-clusters as rows")
         check_finite_rows(who, rows)
         return link_vectors(rows, method, n_threads=n_threads, who=who)
     nearest, means = micro_clusters(blocks, n_micro, random_state, who)
@@ -45,18 +46,19 @@ def link_compressed(
 
 
 def micro_clusters(
-    blocks: Blocks, n_micro: int, random_state: Any, who: str
+    blocks: Source, n_micro: int, random_state: Any, who: str
 ) -> tuple[npt.NDArray[np.int32], Floats]:
     """Labels and means of some passes of k-means from k-means++ seeds."""
     try:
         _, space = choose_space(blocks, None)
     except NotFiniteError:
-        check_finite_rows(who, blocks.rows)
+        for block in blocks:
+            check_finite_rows(who, block.rows)
         raise
     rng = check_random_state(random_state)
     start = seeded("k-means++", n_local_trials=1)
     run = kmeans(blocks, space, n_micro, rng, start=start, max_iter=_PASSES)
-    return run.labels, run.centers
+    return run.step.tally.labels_now(), run.centers
 
 
 def carry_rows(table: Floats, labels: npt.NDArray[Any]) -> Floats:

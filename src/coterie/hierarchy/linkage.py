@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from coterie._checks import check_symmetric, is_symmetric, whole
 from coterie._config import resolve_n_threads
-from coterie.data import as_blocks
+from coterie.data import as_source
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.errors import AdviceWarning
 from coterie.hierarchy._compress import link_compressed
@@ -221,7 +221,7 @@ def _link_compressed(
             "one of these."
         )
     streamed = isinstance(X, np.memmap) and X.dtype in (np.float32, np.float64) and X.ndim == 2
-    blocks = as_blocks(X if streamed else metric.prepare(X), None, n_threads)
+    blocks = as_source(X if streamed else metric.prepare(X), None, n_threads)
     return link_compressed(
         blocks, int(compress), method, random_state=random_state, n_threads=n_threads, who=who
     )

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from coterie._complaints import first_odd
 from coterie._kernels import kernels
-from coterie.data import Block, Blocks
+from coterie.data import ArraySource, Block, Source
 from coterie.data.columns import column_words
 
 Bits = npt.NDArray[np.uint8]
@@ -35,9 +35,9 @@ def pack(rows: Any, n_threads: int) -> tuple[Bits, int]:
     return bits, kernels.pack_bits(rows, bits, n_threads)
 
 
-def packed(who: str, blocks: Blocks, names: Sequence[str] | None = None) -> Packed | None:
+def packed(who: str, blocks: Source, names: Sequence[str] | None = None) -> Packed | None:
     """The rows of a fit, checked and packed once; None where they are on disk or compressed."""
-    if not blocks.in_memory or blocks.sparse:
+    if not isinstance(blocks, ArraySource) or blocks.sparse:
         for block in blocks:
             check_binary(who, block.rows, blocks.n_threads, names)
         return None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.data import Blocks
+from coterie.data import Source, as_source
 from coterie.data.columns import column_words
 from coterie.mixture._overview import Overview
 
@@ -20,7 +20,7 @@ _TILE_ROWS = 1 << 16
 
 
 def look_over_observed(
-    who: str, blocks: Blocks, *, diagonal: bool = False, names: Sequence[str] | None = None
+    who: str, blocks: Source, *, diagonal: bool = False, names: Sequence[str] | None = None
 ) -> Overview:
     """Weight, mean and scatter of the rows as far as they were observed.
 
@@ -53,7 +53,7 @@ def look_over_observed(
     return Overview(total, mean, scatter, float(np.finfo(blocks.dtype).eps))
 
 
-def _float_tiles(blocks: Blocks) -> Iterator[tuple[Floats, Floats]]:
+def _float_tiles(blocks: Source) -> Iterator[tuple[Floats, Floats]]:
     """Some rows at a time, as float64, with their weights."""
     for block in blocks:
         for start in range(0, block.n_rows, _TILE_ROWS):
@@ -64,7 +64,7 @@ def _float_tiles(blocks: Blocks) -> Iterator[tuple[Floats, Floats]]:
             yield rows, weights
 
 
-def completed(blocks: Blocks) -> Blocks:
+def completed(blocks: Source) -> Source:
     """The rows with every NaN replaced by the median of its column, where rows are kept.
 
     Medians count weights; of two values in the middle the lower is taken.
@@ -76,11 +76,11 @@ def completed(blocks: Blocks) -> Blocks:
             rows = block.rows[start : start + _TILE_ROWS]
             begin = block.start + start
             filled[begin : begin + rows.shape[0]] = np.where(np.isnan(rows), medians, rows)
-    return Blocks(filled, blocks.weights, blocks.n_threads)
+    return as_source(filled, blocks.weights, blocks.n_threads)
 
 
-def _median(blocks: Blocks, column: int) -> float:
-    values = np.asarray(blocks.rows[:, column], dtype=np.float64)
+def _median(blocks: Source, column: int) -> float:
+    values = np.concatenate([block.rows[:, column] for block in blocks]).astype(np.float64)
     seen = ~np.isnan(values)
     if blocks.weights is not None:
         seen &= blocks.weights > 0
@@ -91,7 +91,7 @@ def _median(blocks: Blocks, column: int) -> float:
     return float(values[order][np.searchsorted(sums, sums[-1] / 2)])
 
 
-def _like(blocks: Blocks) -> npt.NDArray[Any]:
+def _like(blocks: Source) -> npt.NDArray[Any]:
     """Room for the same rows: in memory, or on disk where they are there."""
     if blocks.in_memory:
         return np.empty((blocks.n_rows, blocks.n_cols), dtype=blocks.dtype)

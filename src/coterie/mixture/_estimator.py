@@ -19,7 +19,7 @@ from coterie._checks import check_weights, whole
 from coterie._history import Event, Iteration, Recorder
 from coterie._restarts import best_of, recorders
 from coterie._stored import RECORDS, Array, Field, Flag, Many, Real, Sizes, Whole
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._arrays import rounded
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._task import EMRun, Model, Task
@@ -64,7 +64,7 @@ class MixtureModel(DensityMixin, Estimator):
             raise ValueError(f"the weights sum to {total:g}")
 
     @abstractmethod
-    def _task(self, blocks: Blocks, missing: bool) -> Task:
+    def _task(self, blocks: Source, missing: bool) -> Task:
         """What is fitted to these rows, and how; `missing` tells whether they have holes."""
 
     @abstractmethod
@@ -155,7 +155,7 @@ class MixtureModel(DensityMixin, Estimator):
         """Fit, then `predict` the same rows."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
-    def _known(self, X: Any) -> tuple[Blocks, Model, Mixture]:
+    def _known(self, X: Any) -> tuple[Source, Model, Mixture]:
         """Rows to be judged by the fitted mixture, and that."""
         check_is_fitted(self)
         rows, missing = self._rows_to_fit(X, reset=False)
@@ -273,12 +273,12 @@ class MixtureModel(DensityMixin, Estimator):
         return np.vstack(rows), np.repeat(labels, counts)
 
 
-def replace_weights(blocks: Blocks, weights: Floats | None) -> Blocks:
+def replace_weights(blocks: Source, weights: Floats | None) -> Source:
     """The same rows with other weights."""
-    return Blocks(blocks.rows, weights, blocks.n_threads)
+    return blocks.weighted(weights)
 
 
-def _log_prob(blocks: Blocks, model: Model, mixture: Mixture) -> Floats:
+def _log_prob(blocks: Source, model: Model, mixture: Mixture) -> Floats:
     """Log-density of every row."""
     log_prob = np.empty(blocks.n_rows)
     for block in blocks:

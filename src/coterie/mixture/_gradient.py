@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coterie._history import Recorder
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._coordinates import Coordinates
 from coterie.mixture._family import Expectation, Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily
@@ -43,7 +43,7 @@ class Objective:
     `share` tells how much of all rows `blocks` are; `total_weight` is that of all.
     """
 
-    blocks: Blocks
+    blocks: Source
     model: Model
     coordinates: Coordinates
     total_weight: float
@@ -89,7 +89,7 @@ class Objective:
         gain = expected.log_lik + self.model.log_prior(moved)
         return slope.objective + gain / self.total_weight
 
-    def of(self, batch: Blocks) -> Objective:
+    def of(self, batch: Source) -> Objective:
         """The same as far as a batch of the rows tells."""
         model = replace(self.model, family=replace(self._family, sampled=True))
         return replace(self, model=model, blocks=batch, share=batch.n_rows / self.blocks.n_rows)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from coterie._kernels import kernels
-from coterie.data import Block, Blocks
+from coterie.data import Block, Source
 from coterie.mixture._family import Expectation, Family, Floats, Mixture
 
 
@@ -103,7 +103,7 @@ class LinearFamily(Family):
         return kernels.linear_pass, (block.rows,)
 
 
-def mean_carrier(family: LinearFamily, blocks: Blocks) -> float:
+def mean_carrier(family: LinearFamily, blocks: Source) -> float:
     """The mean of h(x) over all rows, by their weights."""
     total = weight = 0.0
     for block in blocks:

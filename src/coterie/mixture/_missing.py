@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.data import Block, Blocks
+from coterie.data import ArraySource, Block, Source
 from coterie.mixture._complete import completed, look_over_observed
 from coterie.mixture._covariance import invert_lower
 from coterie.mixture._family import Expectation, Likelihood, Mixture
@@ -76,9 +76,11 @@ def find_patterns(rows: Any) -> tuple[Pattern, ...]:
     )
 
 
-def patterns_of(blocks: Blocks) -> Patterns | None:
+def patterns_of(blocks: Source) -> Patterns | None:
     """The patterns of the rows of a fit; None where they are on disk."""
-    return Patterns(blocks.rows, find_patterns(blocks.rows)) if blocks.in_memory else None
+    if not isinstance(blocks, ArraySource):
+        return None
+    return Patterns(blocks.rows, find_patterns(blocks.rows))
 
 
 def groups(block: Block, known: Patterns | None = None) -> Iterator[Group]:
@@ -283,10 +285,10 @@ class Cells:
 
     family: type[GaussianFamily]
     look_over: Callable[..., Overview]
-    to_start_from: Callable[[Blocks], Blocks]
+    to_start_from: Callable[[Source], Source]
 
 
-def _look_over(who: str, blocks: Blocks, *, diagonal: bool, names: Any) -> Overview:
+def _look_over(who: str, blocks: Source, *, diagonal: bool, names: Any) -> Overview:
     return look_over(blocks, blocks.take([0])[0], diagonal=diagonal)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._family import Mixture
 from coterie.mixture._mixing import log_shares
 
@@ -43,7 +43,7 @@ def with_background(mixture: Mixture, log_density: float) -> Mixture:
     return replace(mixture, log_weights=log_shares(weights), background=log_density)
 
 
-def bounding_box(blocks: Blocks, least_variance: Floats) -> Box:
+def bounding_box(blocks: Source, least_variance: Floats) -> Box:
     """The smallest box that holds all rows with weight; NaN is left out.
 
     A column without width gets one that makes the background as likely there as a component of

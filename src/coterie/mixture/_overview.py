@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
-from coterie.data import Block, Blocks
+from coterie.data import Block, Source
 from coterie.mixture._covariance import diagonal_of
 
 Floats = npt.NDArray[np.float64]
@@ -81,7 +81,7 @@ class _Sums:
         )
 
 
-def look_over(blocks: Blocks, near: Floats, *, diagonal: bool = False) -> Overview:
+def look_over(blocks: Source, near: Floats, *, diagonal: bool = False) -> Overview:
     """Weight, mean and scatter (or its `diagonal`) of all rows, given a point `near` their mean."""
     n_cols = blocks.n_cols
     unit = np.ones((1, n_cols)) if diagonal else np.eye(n_cols)[np.newaxis]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coterie._checks import ANY, ARRAY, CALLABLE, FLAG, NONE, Rule, one_of, real, whole
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._dead import note_dead
 from coterie.mixture._em import em
 from coterie.mixture._estimator import MixtureModel
@@ -70,10 +70,10 @@ class PlainMixture(MixtureModel):
 
     def _plain_task(
         self,
-        blocks: Blocks,
+        blocks: Source,
         family: Family,
         components: Any = None,
-        near: Callable[[Blocks], Blocks] = lambda blocks: blocks,
+        near: Callable[[Source], Source] = lambda blocks: blocks,
         shown: Callable[[Mixture], Any] = lambda mixture: mixture.components,
     ) -> Task:
         """EM for a family. `components` are given ones, `near` makes coordinates of rows."""

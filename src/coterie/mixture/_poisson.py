@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
-from coterie.data import Block, Blocks
+from coterie.data import Block, Source
 from coterie.mixture._family import Floats
 from coterie.mixture._linear import LinearFamily, Sums
 
@@ -93,7 +93,7 @@ class PoissonFamily(LinearFamily):
         return rng.poisson(rates, (size, self.n_cols)).astype(np.float64)
 
 
-def usual_rates(blocks: Blocks) -> Floats:
+def usual_rates(blocks: Source) -> Floats:
     """Mean count of each column; one of zeros counts as if a single event had been seen."""
     total, weight = np.zeros(blocks.n_cols), 0.0
     for block in blocks:

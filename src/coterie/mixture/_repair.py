@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._history import Recorder
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._family import Expectation, Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
 from coterie.mixture._mixing import Fixed, log_shares
@@ -31,7 +31,7 @@ class Reseeding:
     is noted.
     """
 
-    blocks: Blocks
+    blocks: Source
     model: Model
     rng: np.random.RandomState
     tries: Counter[int] = field(default_factory=Counter)
@@ -108,7 +108,7 @@ class Reseeding:
         return replace(mixture, components=family.with_covariances(means, covariances))
 
 
-def nearest_row(blocks: Blocks, point: Floats, tile_rows: int = 1 << 14) -> int:
+def nearest_row(blocks: Source, point: Floats, tile_rows: int = 1 << 14) -> int:
     """The row with weight nearest to a point, as far as it was observed; ties to the lower."""
     best, least = 0, np.inf
     for block in blocks:

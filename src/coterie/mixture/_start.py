@@ -15,7 +15,7 @@ from coterie.centroid._kmeans import kmeans
 from coterie.centroid._passes import choose_space
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import NotFiniteError
-from coterie.data import Block, Blocks
+from coterie.data import Block, Source
 from coterie.mixture._family import Expectation, Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily
 from coterie.mixture._mixing import Fixed
@@ -28,15 +28,15 @@ _START_SHARE = 0.1
 #: Responsibilities of the rows of a tile, shape (n_rows, n_components).
 Responsible = Callable[[Block], Floats]
 #: A first guess: from rows, how many components, and random numbers.
-Guess = Callable[[Blocks, int, np.random.RandomState], Responsible]
+Guess = Callable[[Source, int, np.random.RandomState], Responsible]
 
 
 @dataclass(frozen=True)
 class Rows:
     """Rows to start from, and the same in coordinates where distances tell who is `near`."""
 
-    blocks: Blocks
-    near: Blocks
+    blocks: Source
+    near: Source
 
 
 #: A start: from rows, a model, a mixture that says nothing yet, and random numbers.
@@ -73,7 +73,7 @@ class Beginning:
         return start
 
 
-def begin(blocks: Blocks, model: Model, blank: Mixture, responsible: Responsible) -> Mixture:
+def begin(blocks: Source, model: Model, blank: Mixture, responsible: Responsible) -> Mixture:
     """The M-step from first responsibilities; `blank` says what else the mixture has."""
     family = model.family
     n_components = family.n_components(blank.components)
@@ -124,34 +124,34 @@ def one_hot(labels: npt.NDArray[np.int32], n_components: int) -> Responsible:
     return responsible
 
 
-def by_kmeans(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
+def by_kmeans(blocks: Source, n_components: int, rng: np.random.RandomState) -> Responsible:
     """Clusters of k-means, seeded by k-means++."""
     columns, space = choose_space(blocks)
     tol = 1e-4 * float(columns.variance.mean())
     run = kmeans(blocks, space, n_components, rng, tol=tol)
-    return one_hot(run.relabel(run.centers), n_components)
+    return one_hot(run.relabel(run.centers)[0], n_components)
 
 
-def by_plusplus(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
+def by_plusplus(blocks: Source, n_components: int, rng: np.random.RandomState) -> Responsible:
     """One row each, chosen by k-means++."""
     seeds = SEEDINGS["k-means++"](blocks, choose_space(blocks)[1], n_components, rng)
     return _one_row_each(blocks, seeds.indices)
 
 
-def by_rows(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
+def by_rows(blocks: Source, n_components: int, rng: np.random.RandomState) -> Responsible:
     """One random row each: without weights scikit-learn's, which are a permutation's first."""
     if blocks.weights is None:
         return _one_row_each(blocks, rng.choice(blocks.n_rows, size=n_components, replace=False))
     return _one_row_each(blocks, SEEDINGS["random"](blocks, None, n_components, rng).indices)
 
 
-def _one_row_each(blocks: Blocks, row_ids: Any) -> Responsible:
+def _one_row_each(blocks: Source, row_ids: Any) -> Responsible:
     labels = np.full(blocks.n_rows, -1, dtype=np.int32)
     labels[row_ids] = np.arange(len(row_ids))
     return one_hot(labels, len(row_ids))
 
 
-def at_random(blocks: Blocks, n_components: int, rng: np.random.RandomState) -> Responsible:
+def at_random(blocks: Source, n_components: int, rng: np.random.RandomState) -> Responsible:
     """Random responsibilities, drawn in the order of the rows."""
 
     def responsible(tile: Block) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from coterie._history import Recorder
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._family import Expectation, Family, Mixture
 from coterie.mixture._mixing import Mixing
 
@@ -117,7 +117,7 @@ class Task:
     taken back; `rng` are random numbers that the starts do not notice.
     """
 
-    blocks: Blocks
+    blocks: Source
     model: Model
     max_iter: int
     tol: float

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from coterie._checks import ANY, ARRAY, CALLABLE, FLAG, NONE, Rule, one_of, positive, real, whole
 from coterie._history import Recorder
 from coterie._stored import Array, Field, Many, Real, Sizes
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._arrays import given_array, rounded
 from coterie.mixture._covariance import SHAPES
 from coterie.mixture._em import em
@@ -214,7 +214,7 @@ covariance_prior_
         self.callback = callback
         self.keep = keep
 
-    def _task(self, blocks: Blocks, missing: bool) -> Task:
+    def _task(self, blocks: Source, missing: bool) -> Task:
         who, shape = type(self).__name__, SHAPES[self.covariance_type]
         overview = look_over(blocks, blocks.take([0])[0], diagonal=shape.diagonal)
         check_squares(who, overview)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from coterie._checks import ARRAY, NONE, Rule, real
 from coterie._stored import Array, Field
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._bernoulli import BernoulliFamily
 from coterie.mixture._bits import check_binary, packed
 from coterie.mixture._family import Mixture
@@ -121,7 +121,7 @@ class BernoulliMixture(PlainMixture):
             check_binary(who, rows, n_threads, self._column_names)
         return rows, missing
 
-    def _task(self, blocks: Blocks, missing: bool) -> Task:
+    def _task(self, blocks: Source, missing: bool) -> Task:
         who, given = type(self).__name__, self.probabilities_init
         bits = packed(who, blocks, self._column_names)
         family = BernoulliFamily(blocks.n_cols, alpha=self.alpha, packed=bits)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from coterie._checks import ARRAY, NONE, Rule, nan_for_masked, one_of, validated
 from coterie._stored import Array, Field, Many, Sizes, Text
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.data.columns import column_words, columns_of, is_frame, one_hot
 from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._categories import check_chances, decode, encode, learn_categories
@@ -161,7 +161,7 @@ class CategoricalMixture(PlainMixture):
     def _sizes(self) -> tuple[int, ...]:
         return tuple(len(own) for own in self.categories_)
 
-    def _task(self, blocks: Blocks, missing: bool) -> Task:
+    def _task(self, blocks: Source, missing: bool) -> Task:
         family = CategoricalFamily(blocks.n_cols, alpha=self.alpha, sizes=self._sizes)
         return self._plain_task(blocks, family, self._given(family))
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coterie._checks import ANY, ARRAY, CALLABLE, FLAG, NONE, Rule, one_of, real, whole
+from coterie._in_memory import rows_in_memory
 from coterie._stored import Field, Parts, Sizes
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._em import em
 from coterie.mixture._estimator import MixtureModel
 from coterie.mixture._family import Family, Mixture
@@ -150,7 +151,7 @@ class FamilyMixture(MixtureModel):
             )
         return GuardedFamily(who, self.family, n_cols)
 
-    def _task(self, blocks: Blocks, missing: bool) -> Task:
+    def _task(self, blocks: Source, missing: bool) -> Task:
         who, k, family = type(self).__name__, int(self.n_components), self._guarded(blocks.n_cols)
         model = Model(family, Shares())
         components = None
@@ -198,5 +199,7 @@ def by_family(rows: Rows, model: Model, blank: Mixture, rng: np.random.RandomSta
             f"{family.who}: init_params='family' was given, but {type(family.own).__name__} has no "
             "start; define it, or choose another init_params."
         )
-    given = family.own.start(rows.blocks.rows, k, rng)
+    given = family.own.start(
+        rows_in_memory("FamilyMixture", rows.blocks, 'init_params="family"'), k, rng
+    )
     return Mixture(blank.log_weights, Own(k, family.checked(given, k, "start")))

@@ -24,7 +24,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._stored import Array, Field, Real, Sizes
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._anderson import ACCELERATORS
 from coterie.mixture._arrays import rounded
 from coterie.mixture._coordinates import WEIGHTS, Coordinates
@@ -240,10 +240,10 @@ class GaussianMixture(MixtureModel):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _task(self, blocks: Blocks, missing: bool) -> Task:
+    def _task(self, blocks: Source, missing: bool) -> Task:
         return self._task_of(self._model(blocks, missing), blocks, missing)
 
-    def _model(self, blocks: Blocks, missing: bool) -> Model:
+    def _model(self, blocks: Source, missing: bool) -> Model:
         """The family for these rows, and the rule for the weights."""
         who, k = type(self).__name__, int(self.n_components)
         shape, cells = SHAPES[self.covariance_type], CELLS[missing]
@@ -262,7 +262,7 @@ class GaussianMixture(MixtureModel):
             family = replace(family, patterns=patterns_of(blocks))
         return Model(family, Fixed() if "weights" in fixed else Shares(concentration))
 
-    def _task_of(self, model: Model, blocks: Blocks, missing: bool) -> Task:
+    def _task_of(self, model: Model, blocks: Source, missing: bool) -> Task:
         """Start, solver and all else, each by the name it was given."""
         who, k, family = type(self).__name__, int(self.n_components), model.family
         assert isinstance(family, GaussianFamily)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from coterie._checks import ARRAY, Rule, nan_for_masked, one_of, real, validated
 from coterie._stored import Array, Field, Many, Sizes, Text, Word
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.data.columns import columns_of, is_frame
 from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._categories import check_chances
@@ -191,11 +191,11 @@ class MixedMixture(PlainMixture):
     def _least_variance(self) -> float:
         return max(float(self.min_variance), LEAST_VARIANCE)
 
-    def _task(self, blocks: Blocks, missing: bool) -> Task:
+    def _task(self, blocks: Source, missing: bool) -> Task:
         layout = self._layout
 
-        def near(blocks: Blocks) -> Blocks:
-            return Blocks(layout.coordinates(blocks.rows), blocks.weights, blocks.n_threads)
+        def near(blocks: Source) -> Source:
+            return blocks.through(layout.coordinates)
 
         return self._plain_task(
             blocks, self._family(), near=near, shown=lambda mixture: mixture.weights

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from coterie._checks import ARRAY, FLAG, NONE, Rule
 from coterie._stored import Array, Field
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_within
 from coterie.mixture._linear import mean_carrier
@@ -122,7 +122,7 @@ class PoissonMixture(PlainMixture):
         check_counts(who, rows, fractions=bool(self.fractions), names=names)
         return rows, missing
 
-    def _task(self, blocks: Blocks, missing: bool) -> Task:
+    def _task(self, blocks: Source, missing: bool) -> Task:
         family = PoissonFamily(blocks.n_cols, alpha=self.alpha, usual=usual_rates(blocks))
         family = replace(family, mean_carrier=mean_carrier(family, blocks))
         given = self.rates_init

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from coterie._checks import Rule, one_of, real
 from coterie._stored import Array, Field
-from coterie.data import Blocks
+from coterie.data import Source
 from coterie.mixture._family import Mixture
 from coterie.mixture._gaussian import GaussianFamily
 from coterie.mixture._student import StudentFamily
@@ -139,7 +139,7 @@ class StudentTMixture(GaussianMixture):
         estimated = isinstance(self.degrees_of_freedom, str)
         return None if estimated else float(self.degrees_of_freedom)
 
-    def _task(self, blocks: Blocks, missing: bool) -> Task:
+    def _task(self, blocks: Source, missing: bool) -> Task:
         return self._task_of(self._with_tails(self._model(blocks, missing)), blocks, missing)
 
     def _with_tails(self, model: Model) -> Model:

@@ -1,0 +1,67 @@
+"""Rows in memory: the one kind of source that hands them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from coterie.data.source import Source
+
+
+class ArraySource(Source):
+    """A float32 or float64 array of any strides, or a CSR matrix: one block, never copied.
+
+    `rows` are for what needs random access: bounds, covers, trees, graphs.
+    """
+
+    in_memory = by_number = True
+
+    def __init__(
+        self,
+        rows: Any,
+        weights: npt.NDArray[np.float64] | None = None,
+        n_threads: int = 1,
+        *,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        n_rows, n_cols = (int(size) for size in rows.shape)
+        super().__init__(
+            n_cols, rows.dtype, names=names, n_rows=n_rows, weights=weights, n_threads=n_threads
+        )
+        self.rows = rows
+        self.sparse = sp.issparse(rows)
+
+    def __str__(self) -> str:
+        return "X"
+
+    def _pieces(self) -> Iterator[Any]:
+        yield self.rows
+
+    def pick(self, row_ids: npt.ArrayLike) -> ArraySource:
+        """These rows as a source of their own; the source itself for all in order."""
+        ids = np.asarray(row_ids, dtype=np.intp)
+        if ids.size == self.n_rows and np.array_equal(ids, np.arange(self.n_rows)):
+            return self
+        weights = None if self.weights is None else self.weights[ids]
+        rows = self.rows[ids]
+        return ArraySource(
+            rows if self.sparse else np.asarray(rows), weights, self.n_threads, names=self.names
+        )
+
+    def batches(self, size: int, rng: np.random.RandomState) -> Iterator[ArraySource]:
+        """Every row once, in random order and so many at a time."""
+        order = rng.permutation(self.n_rows)
+        for first in range(0, self.n_rows, size):
+            yield self.pick(order[first : first + size])
+
+    def through(self, transform: Callable[[Any], Any], *, n_cols: int | None = None) -> ArraySource:
+        """The rows as `transform` makes them, at once."""
+        return ArraySource(transform(self.rows), self.weights, self.n_threads, names=self.names)
+
+    def where(self, keeps: Callable[[Any], npt.NDArray[np.bool_]]) -> ArraySource:
+        """Those rows that `keeps` says to keep."""
+        return self.pick(np.flatnonzero(keeps(self.rows)))

@@ -1,0 +1,52 @@
+"""Sources made of others: their rows transformed, or only some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.data.source import Source
+
+
+class Transformed(Source):
+    """The rows of another source as a function makes them, a block at a time, on every pass."""
+
+    def __init__(self, source: Source, transform: Callable[[Any], Any], n_cols: int) -> None:
+        super().__init__(
+            n_cols, source.dtype,
+            names=source.names if n_cols == source.n_cols else None,
+            n_rows=source._n_rows, weights=source.weights, n_threads=source.n_threads,
+        )  # fmt: skip
+        self.sparse = source.sparse
+        self._source, self._transform = source, transform
+
+    def __str__(self) -> str:
+        return str(self._source)
+
+    def _pieces(self) -> Iterator[Any]:
+        for block in self._source:
+            yield self._transform(block.rows)
+
+
+class Filtered(Source):
+    """Some rows of another source, which is read whole on every pass; numbered anew."""
+
+    def __init__(self, source: Source, keeps: Callable[[Any], npt.NDArray[np.bool_]]) -> None:
+        super().__init__(
+            source.n_cols, source.dtype, names=source.names, n_threads=source.n_threads
+        )
+        self.sparse = source.sparse
+        self._source, self._keeps = source, keeps
+        if source.weights is not None:
+            kept = [block.weights[keeps(block.rows)] for block in source]  # type: ignore[index]
+            self.weights = np.concatenate(kept)
+
+    def __str__(self) -> str:
+        return f"some rows of {self._source}"
+
+    def _pieces(self) -> Iterator[Any]:
+        for block in self._source:
+            yield block.rows[self._keeps(block.rows)]
