@@ -78,8 +78,6 @@ class Source(ABC):
 
     #: Whether all rows are in memory, so that a few bytes of scratch for each are affordable.
     in_memory = False
-    #: Whether rows by number come without a pass.
-    by_number = False
     #: Whether blocks hold CSR matrices.
     sparse = False
 
@@ -272,6 +270,16 @@ class Source(ABC):
         other = copy(self)
         other.weights = weights
         return other
+
+
+class RowsByNumber(Source):
+    """A source whose rows can be had by number without a pass: an array, or a map of one.
+
+    `rows` are for what needs random access. Where they are not in memory, scratch of some bytes a
+    row belongs on disk as well.
+    """
+
+    rows: Any
 
 
 @dataclass(frozen=True)
