@@ -1,4 +1,8 @@
-"""Source: the same rows in order, however they are cut, and nothing copied."""
+"""Sources: the same rows in order, however they are cut, and nothing copied.
+
+Covers coterie.data.array, coterie.data.npy, coterie.data.opened, coterie.data.derived and
+coterie._in_memory.
+"""
 
 from __future__ import annotations
 
