@@ -12,17 +12,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from coterie import _files
-from coterie._checks import (
-    FLOATS,
-    Rule,
-    check_csr,
-    check_params,
-    dense,
-    is_stand_in,
-    trusted,
-    validated,
-)
+from coterie._checks import Rule, check_params, is_stand_in
 from coterie._config import resolve_n_threads
+from coterie._doors import FLOATS, check_csr, dense, trusted, validated
 from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
 from coterie.data import Blocks, as_blocks

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_finite_rows
+from coterie._doors import check_finite_rows
 from coterie.centroid._passes import choose_space
 from coterie.centroid._space import Columns, NotFiniteError, Space
 from coterie.data import Blocks

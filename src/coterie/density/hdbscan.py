@@ -13,22 +13,8 @@ from scipy.sparse import csgraph
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Clusterer
-from coterie._checks import (
-    CALLABLE,
-    FLAG,
-    FLOATS,
-    JOBS,
-    NONE,
-    Rule,
-    check_symmetric,
-    checked,
-    given_distances,
-    one_of,
-    positive,
-    real,
-    validated,
-    whole,
-)
+from coterie._checks import CALLABLE, FLAG, JOBS, NONE, Rule, one_of, positive, real, whole
+from coterie._doors import FLOATS, check_symmetric, checked, given_distances, validated
 from coterie._history import Event, Recorder, Stage
 from coterie._labels import number_by_first
 from coterie._stored import RECORDS, Array, Field, Nothing, Parts, Real, Sizes, Whole

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._checks import checked
+from coterie._doors import checked
 
 Floats = npt.NDArray[np.float64]
 #: From checked rows to those that the kernels compare.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import nan_for_masked, refuse_lazy
+from coterie._doors import nan_for_masked, refuse_lazy
 from coterie.data.columns import (
     MISSING,
     SECOND,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from coterie._checks import check_finite_rows
+from coterie._doors import check_finite_rows
 from coterie.centroid._kmeans import kmeans, seeded
 from coterie.centroid._passes import choose_space
 from coterie.centroid._space import NotFiniteError

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from coterie import distance
-from coterie._checks import check_symmetric, unmasked
+from coterie._doors import check_symmetric, unmasked
 from coterie._kernels import kernels
 from coterie.hierarchy._memory import check_triangle
 

@@ -22,12 +22,11 @@ from coterie._checks import (
     Rule,
     check_enough_rows,
     check_memory,
-    checked,
     one_of,
     real,
-    validated,
     whole,
 )
+from coterie._doors import checked, validated
 from coterie._history import Event, Recorder, Stage
 from coterie._stored import LATER_RECORDS, Array, Field, Nothing, Parts, Sizes, Whole
 from coterie.distance import NAMES, Metric, as_metric, condensed

@@ -11,8 +11,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Estimator
-from coterie._checks import CALLABLE, Rule, checked, one_of, validated
+from coterie._checks import CALLABLE, Rule, one_of
 from coterie._distinct import distinct
+from coterie._doors import checked, validated
 from coterie._history import Event, Stage
 from coterie._stored import Field, Sizes
 from coterie.hierarchy._stored import check_cut_tree

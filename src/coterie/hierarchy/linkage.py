@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_symmetric, is_symmetric, whole
+from coterie._checks import whole
 from coterie._config import resolve_n_threads
+from coterie._doors import check_symmetric, is_symmetric
 from coterie.data import as_blocks
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.errors import AdviceWarning

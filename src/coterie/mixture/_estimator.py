@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Estimator
-from coterie._checks import check_weights, whole
+from coterie._checks import whole
+from coterie._doors import check_weights
 from coterie._history import Event, Iteration, Recorder
 from coterie._restarts import best_of, recorders
 from coterie._stored import RECORDS, Array, Field, Flag, Many, Real, Sizes, Whole

@@ -1,6 +1,6 @@
 """What stands at every door: rows that cannot be taken are refused in a sentence that helps.
 
-Covers coterie._complaints.
+Covers coterie._complaints and coterie._checks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 
 import coterie
-from coterie import _checks
+from coterie import _doors
 
 
 def masked(n_masked: int, dtype: Any = np.float64) -> Any:
@@ -88,20 +88,20 @@ def test_masked_cells_are_missing_where_missing_cells_are_known() -> None:
 
 def test_masked_cells_as_nan() -> None:
     X = masked(1)
-    filled = _checks.nan_for_masked(X)
+    filled = _doors.nan_for_masked(X)
     assert type(filled) is np.ndarray
     assert np.isnan(filled[3, 1])
     assert np.isnan(filled).sum() == 1
-    assert _checks.nan_for_masked(masked(1, np.float32)).dtype == np.float32
-    whole = _checks.nan_for_masked(masked(1, np.int64))
+    assert _doors.nan_for_masked(masked(1, np.float32)).dtype == np.float32
+    whole = _doors.nan_for_masked(masked(1, np.int64))
     assert whole.dtype == np.float64
     assert np.isnan(whole[3, 1])
     words = np.ma.masked_array(np.array([["a", "b"]], dtype=object), [[False, True]])
-    assert _checks.nan_for_masked(words).tolist() == [["a", None]]
+    assert _doors.nan_for_masked(words).tolist() == [["a", None]]
     text = np.ma.masked_array(np.array([["a", "b"]]), [[False, True]])
-    assert _checks.nan_for_masked(text).tolist() == [["a", None]]
+    assert _doors.nan_for_masked(text).tolist() == [["a", None]]
     rows = np.ones((2, 2))
-    assert _checks.nan_for_masked(rows) is rows
+    assert _doors.nan_for_masked(rows) is rows
 
 
 FRAME = pd.DataFrame(
