@@ -206,3 +206,60 @@ def test_a_lazy_frame_under_gower() -> None:
 def test_sparse_rows_say_where_too() -> None:
     X = sp.csr_array(with_cell(np.nan).to_numpy())
     assert "contains NaN in column 1 (row 3)" in complaint(coterie.KMeans(2), X)
+
+
+NAMED = {
+    "queries": [
+        lambda X, odd: coterie.neighbors.Index(X).knn(1, odd),
+        lambda X, odd: coterie.neighbors.knn(X, 1, odd),
+        lambda X, odd: coterie.neighbors.within(X, 1.0, odd, metric="cosine"),
+        lambda X, odd: coterie.neighbors.count_within(X, 1.0, odd, metric=lambda x, y: 0.0),
+    ],
+    "Y": [
+        lambda X, odd: coterie.distance.pairwise(X, odd),
+        lambda X, odd: list(coterie.distance.tiles(X, odd, "manhattan")),
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "ask"), [(n, ask) for n, asks in NAMED.items() for ask in asks])
+@pytest.mark.parametrize(
+    ("odd", "words"),
+    [
+        ([[0.0, np.nan]], r"Input {} contains NaN in column 1 \(row 0\)"),
+        ([[np.inf, 0.0]], r"Input {} contains infinity .*\(row 0\)"),
+        ([0.0, 1.0], r"{} has shape \(2,\). Reshape your data: {}.reshape"),
+        (np.ones((1, 2)) * 1j, r"np.column_stack\(\[{}.real"),
+        (np.ma.masked_array([[0.0, 1.0]], [[False, True]]), r"{} is a masked array"),
+        (pl.DataFrame({"a": [0.0], "b": [1.0]}).lazy(), r"{}.collect\(\)"),
+    ],
+)
+def test_rows_are_called_what_the_caller_calls_them(
+    name: str, ask: Any, odd: Any, words: str
+) -> None:
+    with pytest.raises(ValueError, match=words.replace("{}", name)) as told:
+        ask(np.arange(8.0).reshape(4, 2), odd)
+    assert "Input X" not in str(told.value)
+
+
+def test_forms_call_rows_what_the_caller_calls_them() -> None:
+    X = np.array([[0.0, 1.0], [1.0, 1.5], [0.5, 1.0]])
+    index = coterie.neighbors.Index(X, metric="seuclidean")
+    with pytest.raises(ValueError, match="for 2 columns and queries has 3"):
+        index.knn(1, [[0.0, 1.0, 2.0]])
+    with pytest.raises(ValueError, match="row 0 of queries is so far"):
+        index.knn(1, [[1.5e308, 1.7e308]])
+    with pytest.raises(ValueError, match="latitude and longitude in radians, and Y has 3"):
+        coterie.distance.pairwise(X, [[0.0, 1.0, 2.0]], "haversine")
+    with pytest.raises(ValueError, match="Input row contains NaN"):
+        coterie.distance.rows_to(X, [0.0, np.nan])
+    with pytest.raises(ValueError, match="2 columns and queries has 3"):
+        coterie.neighbors.knn(X, 1, [[0.0, 1.0, 2.0]], metric="gower")
+
+
+@pytest.mark.parametrize("kind", [ValueError, TypeError, coterie.errors.ParameterError])
+def test_a_parameter_out_of_range_is_both_kinds_of_error(kind: type[Exception]) -> None:
+    with pytest.raises(kind, match=r"^KMeans: n_clusters='three' was given; use a whole number"):
+        coterie.KMeans("three").fit([[0.0], [1.0]])  # type: ignore[arg-type]
+    with pytest.raises(kind, match=r"^DBSCAN: min_samples=0 was given; use a whole number"):
+        coterie.DBSCAN(min_samples=0).fit([[0.0], [1.0]])

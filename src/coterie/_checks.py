@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from coterie.errors import ParameterError
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -124,7 +126,7 @@ def check_params(who: str, params: Mapping[str, Any], rules: Mapping[str, Rule])
         if not rule.allows(params[name]):
             if rule.allows(len):
                 refuse_stand_in(who, name, params[name])
-            raise ValueError(f"{who}: {name}={params[name]!r} was given; use {rule.words}.")
+            raise ParameterError(f"{who}: {name}={params[name]!r} was given; use {rule.words}.")
 
 
 def check_enough_rows(who: str, n_clusters: int, n_rows: int) -> None:

@@ -35,13 +35,13 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
         return validate_data(estimator, X, **options)
 
 
-def checked(who: str, X: Any, **options: Any) -> Any:
-    """scikit-learn's `check_array` for a function of this name, with advice."""
-    refuse_lazy(who, X)
-    check_sparse(who, X)
-    X = unmasked(who, X)
-    with advising(who, X):
-        return check_array(X, input_name="X", estimator=who, **options)
+def checked(who: str, X: Any, name: str = "X", **options: Any) -> Any:
+    """scikit-learn's `check_array` for an argument `name` of a function `who`, with advice."""
+    refuse_lazy(who, X, name)
+    check_sparse(who, X, name)
+    X = unmasked(who, X, name)
+    with advising(who, X, name=name):
+        return check_array(X, input_name=name, estimator=who, **options)
 
 
 def check_finite_rows(who: str, rows: Any, names: Sequence[str] | None = None) -> None:
@@ -191,12 +191,12 @@ def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
         )
 
 
-def refuse_lazy(who: str, X: Any) -> None:
+def refuse_lazy(who: str, X: Any, name: str = "X") -> None:
     """Refuse a plan of a table (a polars LazyFrame) in place of a table."""
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise ValueError(
-            f"{who}: X is a {type(X).__name__}, which has no rows until it is collected; pass "
-            "X.collect()."
+            f"{who}: {name} is a {type(X).__name__}, which has no rows until it is collected; pass "
+            f"{name}.collect()."
         )
 
 

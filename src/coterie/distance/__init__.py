@@ -175,7 +175,7 @@ def rows_to(
     who = "rows_to"
     found = as_metric(metric, X, who=who, **metric_params)
     one = row.to_frame().T if hasattr(row, "to_frame") else np.asarray(row).reshape(1, -1)
-    rows, others = prepare_both(found, X, one)
+    rows, others = prepare_both(found, X, one, "row")
     return found.lengths(others, rows, resolve_n_threads(n_threads, who))[0]
 
 
@@ -215,16 +215,16 @@ def _spans(n_rows: int, step: int) -> Iterator[tuple[int, int]]:
 
 
 def prepare_both(
-    metric: Metric, X: Any, Y: Any = None
+    metric: Metric, X: Any, Y: Any = None, other: str = "Y"
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Both sides made ready, in one dtype; X twice where there is no Y."""
+    """Both sides made ready, in one dtype; X twice where there is no Y, which is called `other`."""
     rows = metric.prepare(X)
     if Y is None:
         return rows, rows
-    others = metric.prepare(Y)
+    others = metric.prepare(Y, other)
     if others.shape[1] != rows.shape[1]:
         raise ValueError(
-            f"{metric.name}: X has {rows.shape[1]} columns and Y has {others.shape[1]}; "
+            f"{metric.name}: X has {rows.shape[1]} columns and {other} has {others.shape[1]}; "
             "pass rows with the same columns."
         )
     if rows.dtype != others.dtype:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
-from coterie.distance._forms import Form, as_given
+from coterie.distance._forms import Form, as_given, as_prepared
 
 Floats = npt.NDArray[np.float64]
 #: Name, power, ranges and weights of columns, and the unit that rows were divided by.
@@ -39,7 +39,7 @@ class Metric:
 
     name: str
     native: NativeMetric | None
-    read: Callable[[Any], npt.NDArray[Any]]
+    read: Callable[..., npt.NDArray[Any]]
     function: RowFunction | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     form: Form = as_given
@@ -54,13 +54,13 @@ class Metric:
         """Whether it is Euclid's metric of the prepared rows, to the bit."""
         return self.native is not None and self.native[0] == "euclidean" and self.native[4] == 1
 
-    def prepare(self, X: Any) -> npt.NDArray[Any]:
-        """Rows as they are compared, from any table."""
-        return self.form(self.read(X))
+    def prepare(self, X: Any, name: str = "X") -> npt.NDArray[Any]:
+        """Rows as they are compared, from any table that the caller calls `name`."""
+        return self.form(self.read(X, name), name)
 
     def of_prepared(self) -> Metric:
         """The metric for rows that were prepared before."""
-        return replace(self, read=np.asarray, form=as_given)
+        return replace(self, read=as_prepared, form=as_given)
 
     def lengths(
         self, rows: npt.NDArray[Any], others: npt.NDArray[Any], n_threads: int = 1

@@ -310,7 +310,7 @@ class Index:
         """Prepared queries and how many they are; None where the rows ask."""
         if queries is None:
             return None, self.n_rows
-        asking = self.metric.prepare(queries)
+        asking = self.metric.prepare(queries, "queries")
         if asking.shape[1] != self.n_cols:
             raise ValueError(
                 f"{self._who}: X has {self.n_cols} columns and the queries have "
