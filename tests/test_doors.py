@@ -67,7 +67,7 @@ def test_a_masked_array_without_masked_cells_is_its_data(model: Any) -> None:
         lambda X: coterie.kmeans_plusplus(X, 2),
         coterie.distance.pairwise,
         coterie.spanning_tree,
-        lambda X: coterie.DBSCAN(metric="precomputed").fit(square(X)),
+        lambda X: coterie.DBSCAN(2.0, min_samples=2, metric="precomputed").fit(square(X)),
         lambda X: coterie.KMeans(2).fit(X.data, sample_weight=X[:, 1]),
     ],
 )
@@ -263,3 +263,64 @@ def test_a_parameter_out_of_range_is_both_kinds_of_error(kind: type[Exception]) 
         coterie.KMeans("three").fit([[0.0], [1.0]])  # type: ignore[arg-type]
     with pytest.raises(kind, match=r"^DBSCAN: min_samples=0 was given; use a whole number"):
         coterie.DBSCAN(min_samples=0).fit([[0.0], [1.0]])
+
+
+GIVEN = {
+    "linkage": lambda X: coterie.linkage(X, "average", "precomputed"),
+    "AgglomerativeClustering": lambda X: coterie.AgglomerativeClustering(
+        metric="precomputed", linkage="average"
+    ).fit(X),
+    "DBSCAN": lambda X: coterie.DBSCAN(2.0, min_samples=2, metric="precomputed").fit(X),
+    "HDBSCAN": lambda X: coterie.HDBSCAN(2, metric="precomputed").fit(X),
+}
+
+
+@pytest.mark.parametrize("who", GIVEN)
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda X: X[:, :5], r"Distance matrix should be square, and X has shape \(9, 5\)"),
+        (lambda X: _put(X, -2.0), r"Negative values in data passed to metric='precomputed'.*-2"),
+        (lambda X: _put(X, np.nan), "Input X contains NaN as the distance of rows 3 and 7,"),
+        (lambda X: np.full(X.shape, "far"), "(expected|could not convert)"),
+    ],
+)
+def test_the_same_is_said_of_distances_wherever_they_are_given(
+    who: str, change: Any, words: str
+) -> None:
+    X = coterie.distance.pairwise(np.random.default_rng(0).normal(size=(9, 2)))
+    with pytest.raises(ValueError, match=f"^{who}: .*{words}"):
+        GIVEN[who](change(X))
+
+
+def _put(X: Any, value: float) -> Any:
+    changed = X.copy()
+    changed[3, 7] = changed[7, 3] = value
+    return changed
+
+
+@pytest.mark.parametrize("at", [0, 7, 8, 20, 35])
+def test_a_condensed_distance_that_is_none_is_told_by_its_rows(at: int) -> None:
+    lengths = coterie.distance.condensed(np.random.default_rng(0).normal(size=(9, 2)))
+    lengths[at] = np.nan
+    i, j = (int(ends[at]) for ends in np.triu_indices(9, 1))
+    with pytest.raises(ValueError, match=f"^linkage: .*the distance of rows {i} and {j},"):
+        coterie.linkage(lengths, "single")
+
+
+def test_two_stored_distances_of_one_pair_are_shown() -> None:
+    X = coterie.distance.pairwise(np.random.default_rng(0).normal(size=(9, 2)))
+    X[7, 3] = 99
+    for table in (X, sp.csr_array(X)):
+        with pytest.raises(ValueError, match=r"^HDBSCAN: .*X\[3, 7\] is .* but X\[7, 3\] is 99;"):
+            coterie.HDBSCAN(metric="precomputed").fit(table)
+
+
+@pytest.mark.parametrize("who", ["AgglomerativeClustering", "DBSCAN", "HDBSCAN"])
+def test_distances_to_the_rows_of_the_fit_are_as_many_as_those(who: str) -> None:
+    X = coterie.distance.pairwise(np.random.default_rng(0).normal(size=(9, 2)))
+    model = GIVEN[who](X)
+    with pytest.raises(ValueError, match=f"^{who}: X has 8 columns and the fit had 9 rows"):
+        model.predict(X[:, 1:])
+    with pytest.raises(ValueError, match=f"^{who}: Input X contains NaN as the distance"):
+        model.predict(_put(X, np.nan))

@@ -14,15 +14,17 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie.data.columns import column_names, columns_of
-
-#: Numbers looked at in one go.
-_TILE_NUMBERS = 1 << 18
+from coterie.data.columns import Cell, column_names, columns_of, first_odd
 
 
 @contextmanager
 def advising(
-    who: str, X: Any, names: Sequence[str] | None = None, name: str = "X"
+    who: str,
+    X: Any,
+    names: Sequence[str] | None = None,
+    name: str = "X",
+    *,
+    knows_missing: bool = False,
 ) -> Iterator[None]:
     """Let complaints of scikit-learn about X also say who asked, where to look and what to do.
 
@@ -32,6 +34,8 @@ def advising(
         Of the columns, where X itself does not know them.
     name
         What the caller calls X.
+    knows_missing
+        Whether NaN is welcome, as a missing cell.
     """
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # of a sum that only looks for NaN
@@ -42,7 +46,9 @@ def advising(
             if found.startswith(words.format(name=name)):
                 # NumPy's own subclasses of TypeError take other arguments.
                 kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"{who}: {explain(found, Given(X, name, names))}.") from error
+                raise kind(
+                    f"{who}: {explain(found, Given(X, name, names, knows_missing))}."
+                ) from error
         raise
 
 
@@ -52,35 +58,7 @@ class Given(NamedTuple):
     table: Any
     name: str
     columns: Sequence[str] | None
-
-
-class Cell(NamedTuple):
-    """A place in a table, and what stands there."""
-
-    row: int
-    column: int
-    value: Any
-
-    def column_words(self, names: Sequence[str] | None) -> str:
-        """The column by its name, where it has one."""
-        return str(self.column) if names is None else repr(str(names[self.column]))
-
-
-def first_odd(rows: Any, odd: Callable[[Any], Any]) -> Cell | None:
-    """The first number, row by row, for which `odd` holds; None without one."""
-    if sp.issparse(rows):
-        at = np.flatnonzero(odd(rows.data))
-        if not at.size:
-            return None
-        row = int(np.searchsorted(rows.indptr, at[0], side="right")) - 1
-        return Cell(row, int(rows.indices[at[0]]), float(rows.data[at[0]]))
-    step = max(1, _TILE_NUMBERS // rows.shape[1])
-    for start in range(0, rows.shape[0], step):
-        mask = odd(rows[start : start + step])
-        if mask.any():
-            row, column = (int(at) for at in np.argwhere(mask)[0])
-            return Cell(start + row, column, float(rows[start + row, column]))
-    return None
+    knows_missing: bool
 
 
 def _find(X: Any, odd: Callable[[Any], bool]) -> Cell | None:
@@ -145,12 +123,16 @@ def _is_no_number(value: Any) -> bool:
 
 def _explain_missing(found: str, given: Given) -> str:
     where = _where(given, _is_missing)
-    return f"{found}{where}; leave such rows out, fill the cells, or use GaussianMixture"
+    return (
+        f"{found}{where}; leave such rows out, fill the cells, or use GaussianMixture or "
+        "MixedMixture, which know missing cells"
+    )
 
 
 def _explain_infinite(found: str, given: Given) -> str:
     where = _where(given, _is_infinite)
-    return f"{found}{where}; leave such rows out, or scale the column down"
+    instead = "mark the cell as missing (NaN)" if given.knows_missing else "scale the column down"
+    return f"{found}{where}; leave such rows out, or {instead}"
 
 
 def _explain_text(found: str, given: Given) -> str:
@@ -185,7 +167,7 @@ def _explain_dimensions(found: str, given: Given) -> str:
 
 
 def _explain_one_dimension(found: str, given: Given) -> str:
-    X, name, _ = given
+    X, name = given.table, given.name
     if np.ndim(X) == 0:
         return f"{found}: {name} is {type(X).__name__} {str(X)[:40]!r}; pass a table of rows"
     # "Reshape your data" are scikit-learn's words, which tools look for.

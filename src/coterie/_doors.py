@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from sklearn.utils.validation import assert_all_finite, check_array, validate_da
 from coterie._checks import check_memory
 from coterie._complaints import advising
 from coterie._sparse import canonical_csr, contradiction
+from coterie.data.columns import first_odd, not_finite
 
 #: What rows are kept as.
 FLOATS = [np.float64, np.float32]
@@ -44,10 +46,15 @@ def checked(who: str, X: Any, name: str = "X", **options: Any) -> Any:
         return check_array(X, input_name=name, estimator=who, **options)
 
 
-def check_finite_rows(who: str, rows: Any, names: Sequence[str] | None = None) -> None:
-    """scikit-learn's `assert_all_finite` for rows, with advice; `names` are of their columns."""
-    with advising(who, rows, names):
-        assert_all_finite(rows, input_name="X", estimator_name=who)
+def check_finite(
+    who: str, rows: Any, names: Sequence[str] | None = None, *, allow_nan: bool = False
+) -> None:
+    """Refuse infinity and, unless it is a missing cell, NaN; `names` are of the columns.
+
+    scikit-learn's `assert_all_finite`, with advice.
+    """
+    with advising(who, rows, names, knows_missing=allow_nan):
+        assert_all_finite(rows, allow_nan=allow_nan, input_name="X", estimator_name=who)
 
 
 def trusted(who: str, X: Any) -> Any:
@@ -65,42 +72,103 @@ def dense(who: str, rows: Any) -> npt.NDArray[Any]:
 
 
 def given_distances(
-    estimator: Any, X: Any, n_fitted: int | None, *, finite: bool = True, reset: bool = False
+    estimator: Any,
+    X: Any,
+    n_fitted: int | None,
+    *,
+    sparse: bool = True,
+    finite: bool = True,
+    reset: bool = False,
 ) -> Any:
     """Distances between the rows of X, or of these to those of the fit: dense or sound CSR.
 
     NaN and what is below zero is refused, and infinity where distances must be `finite`.
     """
-    who, metric, shape = type(estimator).__name__, estimator.metric, np.shape(X)
+    who, metric = type(estimator).__name__, estimator.metric
+    X = trusted(who, X) if sparse else numbers_of(who, X)
+    shape = np.shape(X)
     if len(shape) == 2 and 0 in shape:
         raise ValueError(
             f"{who}: metric={metric!r} was given a table of shape {shape}; pass the distances "
             "between one or more rows."
         )
-    X = trusted(who, X)
-    options = {"accept_sparse": "csr", "dtype": FLOATS, "ensure_all_finite": finite}
     if reset:
         validated(estimator, X, skip_check_array=True)
-    given = checked(who, X, **options)
-    if given.shape[1] != (given.shape[0] if n_fitted is None else n_fitted):
-        wanted = "a square matrix" if n_fitted is None else f"{n_fitted} columns"
-        raise ValueError(
-            f"{who}: metric={metric!r} needs {wanted} and X has shape {given.shape}; pass what "
-            "lies between each row and all rows of the fit."
-        )
+    accepted = "csr" if sparse else False
+    given = checked(who, X, accept_sparse=accepted, dtype=FLOATS, ensure_all_finite=False)
+    check_square(who, given.shape, n_fitted, metric)
     given = check_csr(who, given) if sp.issparse(given) else given
-    values = given.data if sp.issparse(given) else given
-    if not finite and np.isnan(values).any():
+    check_distances(who, given, metric, finite=finite)
+    return given
+
+
+def numbers_of(who: str, X: Any) -> npt.NDArray[Any]:
+    """Given distances as an array of real numbers, of any shape."""
+    found = "a sparse table"
+    if not sp.issparse(X):
+        given = np.asarray(unmasked(who, X))
+        if given.dtype.kind in "biuf":
+            return given
+        found = f"entries of type {given.dtype}"
+    raise ValueError(
+        f"{who}: X holds {found} where distances were expected; pass a dense array of real numbers."
+    )
+
+
+def check_square(
+    who: str, shape: tuple[int, ...], n_fitted: int | None = None, metric: str = "precomputed"
+) -> None:
+    """Refuse a table without one distance a pair, or to each of so many rows of a fit."""
+    if n_fitted is None and (len(shape) != 2 or shape[0] != shape[1]):
+        # The first words are scikit-learn's, which tools look for.
         raise ValueError(
-            f"{who}: Input X contains NaN, and metric={metric!r} needs distances; pass infinity "
-            "where one is not known."
+            f"{who}: Distance matrix should be square, and X has shape {shape}; "
+            f"metric={metric!r} needs one distance a pair of rows: pass those, or rows with "
+            "another metric."
         )
-    if values.size and values.min() < 0:
+    if n_fitted is not None and shape[1] != n_fitted:
+        raise ValueError(
+            f"{who}: X has {shape[1]} columns and the fit had {n_fitted} rows; metric={metric!r} "
+            "needs the distances of each row to all of these."
+        )
+
+
+def check_distances(
+    who: str, given: Any, metric: str = "precomputed", *, finite: bool = True
+) -> None:
+    """Refuse distances, dense, condensed or CSR, that are no numbers, or below zero."""
+    values = given.data if sp.issparse(given) else given
+    if not values.size:
+        return
+    low, high = values.min(), values.max()
+    odd = np.isnan(low) or (finite and not np.isfinite(high))
+    table = given[np.newaxis] if given.ndim == 1 else given
+    found = first_odd(table, not_finite if finite else np.isnan) if odd else None
+    if found is not None:  # unless another thread has changed it
+        row, column = found.row, found.column
+        if given.ndim == 1:
+            row, column = _pair_at(column, given.size)
+        what = "NaN" if np.isnan(found.value) else "infinity"
+        instead = "leave these rows out" if finite else "pass infinity where one is not known"
+        raise ValueError(
+            f"{who}: Input X contains {what} as the distance of rows {row} and {column}, and "
+            f"metric={metric!r} needs a number for each pair; {instead}."
+        )
+    if low < 0:
         raise ValueError(
             f"{who}: Negative values in data passed to metric={metric!r} (the smallest is "
-            f"{values.min():g}); distances are zero or more."
+            f"{low:g}); distances are zero or more."
         )
-    return given
+
+
+def _pair_at(place: int, n_pairs: int) -> tuple[int, int]:
+    """The two rows whose distance stands at this place of condensed ones."""
+    n_rows = (1 + math.isqrt(1 + 8 * n_pairs)) // 2
+    row = 0
+    while place >= n_rows - 1 - row:
+        place -= n_rows - 1 - row
+        row += 1
+    return row, row + 1 + place
 
 
 def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
@@ -179,9 +247,9 @@ def is_symmetric(given: npt.NDArray[Any]) -> bool:
     return _first_unlike(given) is None
 
 
-def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
-    """Refuse two distances for one pair."""
-    unlike = _first_unlike(given)
+def check_symmetric(given: Any, who: str) -> None:
+    """Refuse two distances for one pair, in a square or in CSR."""
+    unlike = _first_unlike_stored(given) if sp.issparse(given) else _first_unlike(given)
     if unlike is not None:
         i, j = unlike
         raise ValueError(
@@ -189,6 +257,17 @@ def check_symmetric(given: npt.NDArray[Any], who: str) -> None:
             f"{float(given[i, j]):.6g} but X[{j}, {i}] is {float(given[j, i]):.6g}; pass "
             "(X + X.T) / 2."
         )
+
+
+def _first_unlike_stored(given: Any) -> tuple[int, int] | None:
+    """The first entry of CSR that its mirror image differs from."""
+    gap = sp.coo_array(abs(given - given.T))
+    far = gap.data > 1e-7 * given.data.max() if gap.nnz else np.zeros(0, dtype=bool)
+    if not far.any():
+        return None
+    i, j = gap.coords
+    first = np.lexsort((j[far], i[far]))[0]
+    return int(i[far][first]), int(j[far][first])
 
 
 def refuse_lazy(who: str, X: Any, name: str = "X") -> None:

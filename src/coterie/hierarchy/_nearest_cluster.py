@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._config import resolve_n_threads
 from coterie.distance import Metric, prepare_both
 from coterie.hierarchy._cut import find_heads, halving_weights
 from coterie.hierarchy._scale import exponent_for, scale_down
@@ -52,7 +51,7 @@ class ClusterRows:
     shares: Floats | None = None
 
     def nearest(
-        self, X: npt.NDArray[Any], method: str, metric: Metric | None, n_threads: Any
+        self, X: npt.NDArray[Any], method: str, metric: Metric | None, n_threads: int
     ) -> Ints:
         """The nearest cluster of every row; without a metric, X holds distances."""
         labels = np.empty(X.shape[0], dtype=np.int64)
@@ -64,10 +63,9 @@ class ClusterRows:
         width = self.centers if self.centers is not None else self.order
         assert width is not None
         step = max(1, _TOGETHER // len(width))
-        threads = resolve_n_threads(n_threads, "predict")
         for start in range(0, X.shape[0], step):
             part = X[start : start + step]
-            table = part if metric is None else metric.lengths(part, to, threads)
+            table = part if metric is None else metric.lengths(part, to, n_threads)
             labels[start : start + step] = self._join(table, method).argmin(axis=1)
         return labels
 
