@@ -67,7 +67,7 @@ def test_a_masked_array_without_masked_cells_is_its_data(model: Any) -> None:
         lambda X: coterie.kmeans_plusplus(X, 2),
         coterie.distance.pairwise,
         coterie.spanning_tree,
-        lambda X: coterie.DBSCAN(2.0, min_samples=2, metric="precomputed").fit(square(X)),
+        lambda X: coterie.DBSCAN(1.0, min_samples=2, metric="precomputed").fit(square(X)),
         lambda X: coterie.KMeans(2).fit(X.data, sample_weight=X[:, 1]),
     ],
 )
@@ -270,7 +270,7 @@ GIVEN = {
     "AgglomerativeClustering": lambda X: coterie.AgglomerativeClustering(
         metric="precomputed", linkage="average"
     ).fit(X),
-    "DBSCAN": lambda X: coterie.DBSCAN(2.0, min_samples=2, metric="precomputed").fit(X),
+    "DBSCAN": lambda X: coterie.DBSCAN(1.0, min_samples=2, metric="precomputed").fit(X),
     "HDBSCAN": lambda X: coterie.HDBSCAN(2, metric="precomputed").fit(X),
 }
 

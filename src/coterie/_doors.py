@@ -57,9 +57,9 @@ def check_finite(
         assert_all_finite(rows, allow_nan=allow_nan, input_name="X", estimator_name=who)
 
 
-def trusted(who: str, X: Any) -> Any:
+def trusted(who: str, X: Any, name: str = "X") -> Any:
     """X as given; a CSR matrix checked, since casts and sums of a damaged one may crash."""
-    return check_csr(who, X) if sp.issparse(X) and X.format == "csr" else X
+    return check_csr(who, X, name) if sp.issparse(X) and X.format == "csr" else X
 
 
 def dense(who: str, rows: Any) -> npt.NDArray[Any]:

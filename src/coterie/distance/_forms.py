@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._doors import checked
+from coterie._doors import FLOATS, check_csr, checked, dense, trusted
 
 Floats = npt.NDArray[np.float64]
 #: From checked rows, and what the caller calls them, to those that the kernels compare.
@@ -23,22 +23,24 @@ Form = Callable[..., npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class Reader:
-    """Dense float32 or float64 rows, checked on behalf of `who`."""
+    """Float32 or float64 rows, dense or CSR, checked on behalf of `who`."""
 
     who: str
     name: str
     gaps: bool = False  # whether NaN is a missing cell
 
     def __call__(self, X: Any, name: str = "X") -> npt.NDArray[Any]:
-        if sp.issparse(X):
-            raise TypeError(
-                f"{self.who}: metric={self.name!r} needs dense rows and {name} is sparse; pass "
-                f"{name}.toarray()."
-            )
+        return dense(self.who, self.stored(X, name))
+
+    def stored(self, X: Any, name: str = "X") -> Any:
+        """Rows as they are stored: an array, or sound CSR."""
+        X = trusted(self.who, X, name)
         with np.errstate(all="ignore"):  # the check sums all cells, which may overflow
             finite = "allow-nan" if self.gaps else True
-            dtypes = [np.float64, np.float32]
-            return np.asarray(checked(self.who, X, name, dtype=dtypes, ensure_all_finite=finite))
+            rows = checked(
+                self.who, X, name, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finite
+            )
+        return check_csr(self.who, rows, name) if sp.issparse(rows) else np.asarray(rows)
 
 
 def as_prepared(X: Any, name: str = "X") -> npt.NDArray[Any]:

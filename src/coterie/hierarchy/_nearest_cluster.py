@@ -57,7 +57,9 @@ class ClusterRows:
         labels = np.empty(X.shape[0], dtype=np.int64)
         to = X
         if metric is not None:
-            X, to = prepare_both(metric, X, self.rows if self.centers is None else self.centers)
+            fitted = self.rows if self.centers is None else self.centers
+            both: tuple[Any, Any] = prepare_both(metric, X, fitted)  # dense, as both are
+            X, to = both
             exponent = exponent_for(metric, X, to)
             X, to = scale_down(X, exponent), scale_down(to, exponent)
         width = self.centers if self.centers is not None else self.order
