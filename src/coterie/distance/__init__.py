@@ -17,15 +17,18 @@ from coterie.distance._forms import Reader
 from coterie.distance._gower import gower
 from coterie.distance._metric import Metric, RowFunction
 from coterie.distance._named import mahalanobis, minkowski, seuclidean, without_parameters
-from coterie.distance._sparse_rows import Compared
+from coterie.distance._sparse_rows import Compared, SparseRows, in_tiles
 
 __all__ = [
     "METRICS",
     "NAMES",
+    "Compared",
     "Metric",
     "RowFunction",
+    "SparseRows",
     "as_metric",
     "condensed",
+    "in_tiles",
     "pairwise",
     "prepare_both",
     "rows_to",

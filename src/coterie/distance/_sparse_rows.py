@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._doors import dense
 from coterie.distance._forms import Form
 
 #: Numbers of a tile of rows that are made dense together: 16 MB of float64.
@@ -41,6 +42,14 @@ class SparseRows:
     def astype(self, dtype: Any) -> SparseRows:
         """The same rows in another precision."""
         return replace(self, csr=self.csr.astype(dtype))
+
+    def copy(self) -> SparseRows:
+        """The same rows in memory of their own."""
+        return replace(self, csr=self.csr.copy())
+
+    def whole(self, who: str) -> npt.NDArray[Any]:
+        """All rows as they are compared, refused where they would not fit."""
+        return self.form(dense(who, self.csr))
 
     def tiles(self) -> Iterator[tuple[slice, npt.NDArray[Any]]]:
         """Some rows at a time, dense and in the form of the metric, and which they are."""
