@@ -138,6 +138,15 @@ def test_what_stands_on_metrics_takes_csr() -> None:
         np.testing.assert_array_equal(model.fit(A).labels_, model.fit(X).labels_)
 
 
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix])
+def test_gower_reads_no_sparse_tables(kind: Any) -> None:
+    X = table(20, 5)
+    with pytest.raises(ValueError, match=r"^pairwise: metric='gower' .* X is a sparse matrix"):
+        pairwise(kind(X), metric="gower")
+    with pytest.raises(ValueError, match=r"^pairwise: metric='gower' .*; pass Y.toarray\(\)"):
+        pairwise(X, kind(X), "gower")
+
+
 METHODS = ("single", "complete", "average", "weighted")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from coterie._doors import nan_for_masked, refuse_lazy
 from coterie.data.columns import (
@@ -108,6 +109,11 @@ def _find_columns(who: str, X: Any, categorical: Any, n_cols: int) -> list[int]:
 
 def _gower_columns(who: str, X: Any, name: str = "X") -> list[Column]:
     refuse_lazy(who, X, name)
+    if sp.issparse(X):
+        raise ValueError(
+            f"{who}: metric='gower' reads columns of several kinds and {name} is a sparse matrix; "
+            f"pass {name}.toarray(), or use metric='manhattan'."
+        )
     columns = columns_of(nan_for_masked(X, table=True))
     if not columns or not len(columns[0]):
         raise ValueError(
