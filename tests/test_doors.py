@@ -324,3 +324,10 @@ def test_distances_to_the_rows_of_the_fit_are_as_many_as_those(who: str) -> None
         model.predict(X[:, 1:])
     with pytest.raises(ValueError, match=f"^{who}: Input X contains NaN as the distance"):
         model.predict(_put(X, np.nan))
+
+
+@pytest.mark.parametrize("who", ["AgglomerativeClustering", "DBSCAN", "HDBSCAN"])
+def test_names_of_given_distances_are_kept(who: str) -> None:
+    X = coterie.distance.pairwise(np.random.default_rng(0).normal(size=(9, 2)))
+    frame = pd.DataFrame(X, columns=list("abcdefghi"))
+    assert GIVEN[who](frame).feature_names_in_.tolist() == list("abcdefghi")

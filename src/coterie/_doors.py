@@ -85,7 +85,7 @@ def given_distances(
     NaN and what is below zero is refused, and infinity where distances must be `finite`.
     """
     who, metric = type(estimator).__name__, estimator.metric
-    X = trusted(who, X) if sparse else numbers_of(who, X)
+    named, X = X, trusted(who, X) if sparse else numbers_of(who, X)
     shape = np.shape(X)
     if len(shape) == 2 and 0 in shape:
         raise ValueError(
@@ -93,7 +93,7 @@ def given_distances(
             "between one or more rows."
         )
     if reset:
-        validated(estimator, X, skip_check_array=True)
+        validated(estimator, named, skip_check_array=True)
     accepted = "csr" if sparse else False
     given = checked(who, X, accept_sparse=accepted, dtype=FLOATS, ensure_all_finite=False)
     check_square(who, given.shape, n_fitted, metric)
