@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_finite_rows
+from coterie._doors import check_finite
 from coterie.centroid._passes import choose_space
 from coterie.centroid._space import Columns, NotFiniteError, Space
 from coterie.data import Blocks
@@ -42,7 +42,7 @@ def checked_space(
             columns, space = choose_space(blocks, centers)
     except NotFiniteError:
         with np.errstate(over="ignore", invalid="ignore"):
-            check_finite_rows(who, blocks.rows, names)
+            check_finite(who, blocks.rows, names)
         columns = None
     if columns is None or _squares_overflow(columns, columns.n_rows):
         raise ValueError(

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Clusterer
-from coterie._checks import check_weights
+from coterie._doors import check_weights
 from coterie._stored import RECORDS, Array, Field, Real, Sizes, Whole
 from coterie.centroid._checked_space import checked_space
 from coterie.centroid._kmeans import seeded
