@@ -30,6 +30,7 @@ SHARED = {
     "_base",
     "_checks",
     "_complaints",
+    "_doors",
     "_files",
     "_history",
     "_in_memory",

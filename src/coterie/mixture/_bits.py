@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._complaints import first_odd
 from coterie._kernels import kernels
 from coterie.data import ArraySource, Block, Source
-from coterie.data.columns import column_words
+from coterie.data.columns import column_words, first_odd
 
 Bits = npt.NDArray[np.uint8]
 

@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Estimator
-from coterie._checks import check_weights, whole
+from coterie._checks import whole
+from coterie._doors import check_finite, check_weights
 from coterie._history import Event, Iteration, Recorder
 from coterie._restarts import best_of, recorders
 from coterie._stored import RECORDS, Array, Field, Flag, Many, Real, Sizes, Whole
@@ -23,7 +24,7 @@ from coterie.data import Source
 from coterie.mixture._arrays import rounded
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._task import EMRun, Model, Task
-from coterie.mixture._values import check_finite
+from coterie.mixture._values import has_missing
 
 Labels = npt.NDArray[np.int64]
 
@@ -80,7 +81,8 @@ class MixtureModel(DensityMixin, Estimator):
         rows = self._check_rows(X, reset=reset)
         allow_nan = self.__sklearn_tags__().input_tags.allow_nan
         who, names = type(self).__name__, self._column_names
-        return rows, check_finite(who, rows, allow_nan=allow_nan, names=names)
+        check_finite(who, rows, names, allow_nan=allow_nan)
+        return rows, allow_nan and has_missing(rows)
 
     @property
     def _column_names(self) -> Any:

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._complaints import first_odd
-from coterie.data.columns import DAY, Column, column_words, finite_numbers, one_hot
+from coterie.data.columns import DAY, Column, column_words, finite_numbers, first_odd, one_hot
 from coterie.mixture._categories import encode, learn_categories
 from coterie.mixture._family import Floats
 from coterie.mixture._normal import LEAST_VARIANCE, normal_rows

@@ -8,35 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coterie._complaints import first_odd
-from coterie.data.columns import column_words
+from coterie.data.columns import column_words, first_odd
 
 
 def has_missing(rows: Any) -> bool:
     """Whether a value is NaN."""
     return bool(np.isnan(np.min(rows)))
-
-
-def check_finite(
-    who: str, rows: Any, *, allow_nan: bool, names: Sequence[str] | None = None
-) -> bool:
-    """Refuse infinity and, unless allowed, NaN; tell whether there is any."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(rows.data if sp.issparse(rows) else rows)):
-            return False  # as nearly always, and one pass has told
-    found = first_odd(rows, np.isinf if allow_nan else lambda values: ~np.isfinite(values))
-    if found is None:
-        return allow_nan and has_missing(rows)
-    where = f"row {found.row}, {column_words(names, found.column)}"
-    if np.isnan(found.value):
-        raise ValueError(
-            f"{who}: X contains NaN, first in {where}; leave such rows out, or use "
-            "GaussianMixture, CategoricalMixture or MixedMixture, which know missing values."
-        )
-    raise ValueError(
-        f"{who}: X contains infinity, first in {where}; leave such rows out"
-        f"{', or mark the cell as missing (NaN)' if allow_nan else ''}."
-    )
 
 
 def check_counts(

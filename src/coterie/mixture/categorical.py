@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import ARRAY, NONE, Rule, nan_for_masked, one_of, validated
+from coterie._checks import ARRAY, NONE, Rule, one_of
+from coterie._doors import nan_for_masked, validated
 from coterie._stored import Array, Field, Many, Sizes, Text
 from coterie.data import Source
 from coterie.data.columns import column_words, columns_of, is_frame, one_hot

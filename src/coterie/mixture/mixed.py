@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import ARRAY, Rule, nan_for_masked, one_of, real, validated
+from coterie._checks import ARRAY, Rule, one_of, real
+from coterie._doors import nan_for_masked, validated
 from coterie._stored import Array, Field, Many, Sizes, Text, Word
 from coterie.data import Source
 from coterie.data.columns import columns_of, is_frame
