@@ -4,10 +4,10 @@
 #include "convert.hpp"
 #include "sums_args.hpp"
 
-#include "coterie/bounds.hpp"
-#include "coterie/columns.hpp"
-#include "coterie/few_means.hpp"
-#include "coterie/lloyd.hpp"
+#include "coterie/centroid/bounds.hpp"
+#include "coterie/centroid/few_means.hpp"
+#include "coterie/centroid/lloyd.hpp"
+#include "coterie/rows/columns.hpp"
 
 namespace coterie::bind {
 namespace {

@@ -16,9 +16,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "coterie/frame.hpp"
-#include "coterie/matrix.hpp"
-#include "coterie/pool.hpp"
+#include "coterie/rows/frame.hpp"
+#include "coterie/rows/matrix.hpp"
+#include "coterie/threads/pool.hpp"
 
 namespace nb = nanobind;
 

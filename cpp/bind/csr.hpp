@@ -3,7 +3,7 @@
 
 #include "convert.hpp"
 
-#include "coterie/matrix.hpp"
+#include "coterie/rows/matrix.hpp"
 
 namespace coterie::bind {
 

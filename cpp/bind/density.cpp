@@ -1,7 +1,7 @@
 // Bindings of the density family: DBSCAN on a grid, on tiles, and by looking neighbours up.
-#include "coterie/dbscan_graph.hpp"
-#include "coterie/dbscan_grid.hpp"
-#include "coterie/dbscan_tiles.hpp"
+#include "coterie/density/dbscan_graph.hpp"
+#include "coterie/density/dbscan_grid.hpp"
+#include "coterie/density/dbscan_tiles.hpp"
 
 #include <nanobind/stl/string.h>
 

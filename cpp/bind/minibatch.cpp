@@ -3,7 +3,7 @@
 
 #include "csr.hpp"
 
-#include "coterie/minibatch.hpp"
+#include "coterie/centroid/minibatch.hpp"
 
 namespace coterie::bind {
 namespace {

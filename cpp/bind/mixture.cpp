@@ -3,8 +3,8 @@
 
 #include "csr.hpp"
 
-#include "coterie/gaussian_pass.hpp"
-#include "coterie/linear_pass.hpp"
+#include "coterie/mixture/gaussian_pass.hpp"
+#include "coterie/mixture/linear_pass.hpp"
 
 namespace coterie::bind {
 namespace {

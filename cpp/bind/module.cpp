@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "coterie/simd.hpp"
+#include "coterie/simd/simd.hpp"
 
 namespace nb = nanobind;
 

@@ -1,5 +1,5 @@
 // Bindings of the seedings: covering rows with seeds and drawing the next ones.
-#include "coterie/seeding.hpp"
+#include "coterie/centroid/seeding.hpp"
 
 #include <nanobind/stl/tuple.h>
 

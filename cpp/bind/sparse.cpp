@@ -1,7 +1,7 @@
 // Bindings of the centroid family on compressed sparse rows: the functions of centroid.cpp, with
 // the rows given as the three arrays of a CSR matrix.
-#include "coterie/sparse.hpp"
-#include "coterie/few_means.hpp"
+#include "coterie/centroid/sparse.hpp"
+#include "coterie/centroid/few_means.hpp"
 
 #include "csr.hpp"
 #include "sums_args.hpp"

@@ -3,7 +3,7 @@
 
 #include "convert.hpp"
 
-#include "coterie/sums.hpp"
+#include "coterie/centroid/sums.hpp"
 
 namespace coterie::bind {
 

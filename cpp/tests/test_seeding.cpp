@@ -1,5 +1,5 @@
 // Seeding kernels against naive loops over every row and seed.
-#include "coterie/seeding.hpp"
+#include "coterie/centroid/seeding.hpp"
 #include "problem.hpp"
 
 using namespace coterie;

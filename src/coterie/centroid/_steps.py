@@ -15,7 +15,7 @@ from coterie.centroid._tally import Tally
 
 Floats = npt.NDArray[np.float64]
 
-#: Bounds are 16-bit codes that grow with the distance; see cpp/include/coterie/packed_bounds.hpp.
+#: Bounds are 16-bit codes that grow with the distance; see centroid/packed_bounds.hpp.
 _NOTHING, _EVERYTHING = 0, np.iinfo(np.uint16).max
 
 #: Multiply-adds a row, and the share of changing labels below which bounds begin to pay.
