@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from coterie._kernels import kernels
 from coterie.centroid._space import Columns, NotFiniteError, Space, space_of
 from coterie.data import Block, Blocks
+
+if TYPE_CHECKING:
+    from coterie.centroid._tally import Tally
 
 #: Rows at a time where a pass needs scratch for each.
 _PART_ROWS = 1 << 12
@@ -23,38 +25,20 @@ Labels = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
 
-def _csr(rows: Any) -> tuple[Any, Any, Any]:
-    return rows.data, rows.indices, rows.indptr
-
-
 def survey(block: Block) -> Columns:
     """Describe the columns of a block."""
-    n_cols = int(block.rows.shape[1])
-    out = np.empty((4, n_cols))
-    if sp.issparse(block.rows):
-        n_rows = kernels.column_stats_csr(*_csr(block.rows), n_cols, out, block.n_threads)
-    else:
-        n_rows = kernels.column_stats(block.rows, out, block.n_threads)
+    out = np.empty((4, block.rows.shape[1]))
+    n_rows = kernels.column_stats(block.rows, out, block.n_threads)
     return Columns(n_rows, *out)
 
 
-def assign_and_sum(
-    block: Block, centers: Floats, space: Space, labels: Labels, sums: Ints, weight_sums: Ints
-) -> int:
+def assign_and_sum(block: Block, centers: Floats, tally: Tally) -> int:
     """Label the block's rows and move the sums of those that changed; how many did."""
+    space, labels = tally.space, tally.labels[block.span]
     weights = None if block.weights is None else block.weights / space.weight_unit
-    grid = (space.step_inverse, space.origin, space.weight_step_inverse)
-    here = labels[block.span]
-    if sp.issparse(block.rows):
-        values, columns, starts = _csr(block.rows)
-        return kernels.assign_and_sum_csr(
-            values, columns, starts, weights, centers, space.scale, *grid,
-            here, sums, weight_sums, block.n_threads,
-        )  # fmt: skip
     return kernels.assign_and_sum(
-        block.rows, weights, centers, space.scale, space.shift, *grid,
-        here, sums, weight_sums, block.n_threads,
-    )  # fmt: skip
+        block.rows, weights, centers, space, labels, tally, block.n_threads
+    )
 
 
 def assign(blocks: Blocks, centers: Floats, space: Space) -> Labels:
@@ -65,10 +49,7 @@ def assign(blocks: Blocks, centers: Floats, space: Space) -> Labels:
 
 
 def _assign(block: Block, centers: Floats, space: Space, labels: Labels) -> None:
-    if sp.issparse(block.rows):
-        kernels.assign_csr(*_csr(block.rows), centers, space.scale, labels, block.n_threads)
-    else:
-        kernels.assign(block.rows, centers, space.scale, space.shift, labels, block.n_threads)
+    kernels.assign(block.rows, centers, space, labels, block.n_threads)
 
 
 def sum_sq_dists(blocks: Blocks, centers: Floats, space: Space, labels: Labels) -> float:
@@ -112,12 +93,10 @@ def _sq_dists(
     block: Block, centers: Floats, space: Space, labels: Labels, into: Floats | None
 ) -> float:
     """Weighted sum of squared distances; each row's own, times scale^2, goes `into` an array."""
-    rest = (block.weights, centers, space.scale, labels[block.span], into, block.n_threads)
-    if sp.issparse(block.rows):
-        values, columns, starts = _csr(block.rows)
-        total = kernels.sum_sq_dists_csr(values, columns, starts, *rest)
-    else:
-        total = kernels.sum_sq_dists(block.rows, *rest)
+    here = labels[block.span]
+    total = kernels.sum_sq_dists(
+        block.rows, block.weights, centers, space.scale, here, into, block.n_threads
+    )
     return total / space.scale / space.scale
 
 
@@ -164,12 +143,7 @@ def _few_means(
     block: Block, space: Space, labels: Labels, few: npt.NDArray[np.bool_], means: Floats
 ) -> None:
     weights = None if block.weights is None else block.weights / space.weight_unit
-    rest = (weights, labels, few, space.sum_unit, means, block.n_threads)
-    if sp.issparse(block.rows):
-        values, columns, starts = _csr(block.rows)
-        kernels.few_means_csr(values, columns, starts, *rest)
-    else:
-        kernels.few_means(block.rows, *rest)
+    kernels.few_means(block.rows, weights, labels, few, space.sum_unit, means, block.n_threads)
 
 
 def all_dists(blocks: Blocks, centers: Floats, space: Space) -> npt.NDArray[Any]:
@@ -180,10 +154,7 @@ def all_dists(blocks: Blocks, centers: Floats, space: Space) -> npt.NDArray[Any]
 
 
 def _all_dists(block: Block, centers: Floats, space: Space, dists: npt.NDArray[Any]) -> None:
-    if sp.issparse(block.rows):
-        kernels.all_dists_csr(*_csr(block.rows), centers, space.scale, dists, block.n_threads)
-    else:
-        kernels.all_dists(block.rows, centers, space.scale, dists, block.n_threads)
+    kernels.all_dists(block.rows, centers, space.scale, dists, block.n_threads)
 
 
 def choose_space(blocks: Blocks, centers: Floats | None = None) -> tuple[Columns, Space]:

@@ -88,9 +88,7 @@ class Tally:
         # Nearest of one centre: the row leaves its cluster for cluster 0 of a fresh tally.
         alone = Tally(only, self.space, 1)
         for block in only:
-            assign_and_sum(
-                block, only.take([0]), self.space, alone.labels, alone.sums, alone.weight_sums
-            )
+            assign_and_sum(block, only.take([0]), alone)
         for sign, cluster in ((-1, int(self.labels[row])), (1, to)):
             self.sums[:, cluster] += sign * alone.sums[:, 0]
             self.weight_sums[:, cluster] += sign * alone.weight_sums[:, 0]
