@@ -10,6 +10,7 @@ namespace nb = nanobind;
 
 namespace coterie::bind {
 void add_centroid(nb::module_& m);
+void add_centroid_csr(nb::module_& m);
 void add_density(nb::module_& m);
 void add_hdbscan(nb::module_& m);
 void add_hierarchy(nb::module_& m);
@@ -37,6 +38,7 @@ NB_MODULE(COTERIE_MODULE, m) {
         "thread_limit", [] { return thread_limit.load(); },
         "The limit threadpoolctl has set, 0 for none.");
     coterie::bind::add_centroid(m);
+    coterie::bind::add_centroid_csr(m);
     coterie::bind::add_density(m);
     coterie::bind::add_hdbscan(m);
     coterie::bind::add_hierarchy(m);
