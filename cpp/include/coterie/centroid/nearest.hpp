@@ -194,19 +194,6 @@ __attribute__((always_inline)) inline void scan_panel(const Real* tile, const Re
     }
 }
 
-template <class Real, int fixed_cols, int size = max_panel>
-__attribute__((always_inline)) inline void scan_panel_of(int n, const Real* tile, const Real* panel,
-                                                         std::int64_t n_cols,
-                                                         Nearest<Real>& nearest) {
-    if constexpr (size > 1) {
-        if (n != size) {
-            scan_panel_of<Real, fixed_cols, size - 1>(n, tile, panel, n_cols, nearest);
-            return;
-        }
-    }
-    scan_panel<Real, size, fixed_cols>(tile, panel, n_cols, nearest);
-}
-
 // Rows of very few columns: a tile of them stays in registers while all centres go by, and so do
 // their two nearest.
 template <class Real, int n_cols>
@@ -246,10 +233,15 @@ void scan_narrow(const Real* tile, const Panels<Real>& panels, PanelRange range,
 template <class Real, int fixed_cols>
 void scan_panels(const Real* tile, const Panels<Real>& panels, PanelRange range,
                  const std::uint64_t* wanted, Nearest<Real>& nearest) {
-    for (std::int64_t i = range.begin; i < range.end; ++i)
-        if (!wanted || wanted[i / 64] >> (i % 64) & 1)
-            scan_panel_of<Real, fixed_cols>(panels.size(i), tile, panels.panel(i), panels.n_cols(),
-                                            nearest);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+        if (wanted && !(wanted[i / 64] >> (i % 64) & 1)) continue;
+        const Real* panel = panels.panel(i);
+        const std::int64_t n_cols = panels.n_cols();
+        with_up_to<max_panel>(panels.size(i),
+                              [=, &nearest](auto size) __attribute__((always_inline)) {
+                                  scan_panel<Real, size, fixed_cols>(tile, panel, n_cols, nearest);
+                              });
+    }
 }
 
 }  // namespace detail

@@ -18,6 +18,7 @@
 #include "coterie/rows/direct.hpp"
 #include "coterie/rows/frame.hpp"
 #include "coterie/rows/matrix.hpp"
+#include "coterie/simd/constant.hpp"
 #include "coterie/simd/simd.hpp"
 #include "coterie/threads/per_thread.hpp"
 #include "coterie/threads/pool.hpp"
@@ -126,16 +127,6 @@ inline void scan_group(const double* x, const Index* columns, Index count,
     }
 }
 
-template <class Index, int size = max_group>
-inline void scan_group_of(std::int64_t n, const double* x, const Index* columns, Index count,
-                          const SparseCenters& centers, std::int64_t first, LaneNearest& nearest) {
-    if constexpr (size > 1) {
-        if (n < size)
-            return scan_group_of<Index, size - 1>(n, x, columns, count, centers, first, nearest);
-    }
-    scan_group<size>(x, columns, count, centers, first, nearest);
-}
-
 }  // namespace detail
 
 // One thread's workspace for finding nearest centres.
@@ -178,8 +169,11 @@ private:
         constexpr int lanes = SparseCenters::lanes;
         detail::LaneNearest nearest;
         for (std::int64_t first = 0; first < centers_.stride; first += detail::max_group * lanes)
-            detail::scan_group_of((centers_.stride - first) / lanes, scaled_.data(), row.columns,
-                                  row.count, centers_, first, nearest);
+            with_up_to<detail::max_group>(
+                (centers_.stride - first) / lanes, [&](auto size) __attribute__((always_inline)) {
+                    detail::scan_group<size>(scaled_.data(), row.columns, row.count, centers_,
+                                             first, nearest);
+                });
         DirectCenters::Found found{0, nearest.best[0], nearest.second[0]};
         int lane = 0;
         for (int i = 1; i < lanes; ++i) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coterie/rows/matrix.hpp"
+#include "coterie/simd/constant.hpp"
 #include "coterie/simd/simd.hpp"
 
 namespace coterie {
@@ -58,10 +59,9 @@ public:
     void add(const In* x, std::int32_t label, std::int64_t sign) {
         weights_[label] += sign * as_int(grid_.weight_step_inverse);
         if (grid_.limbs > 1) return add_limbs(x, 1.0, label, sign);
-        if (n_cols_ == 1) return add_values<1>(x, label, sign);
-        if (n_cols_ == 2) return add_values<2>(x, label, sign);
-        if (n_cols_ == 3) return add_values<3>(x, label, sign);
-        add_values<0>(x, label, sign);
+        with_one_of<1, 2, 3, 0>(n_cols_, [&](auto n_cols) __attribute__((always_inline)) {
+            add_values<n_cols>(x, label, sign);
+        });
     }
 
     template <class In>

@@ -15,6 +15,7 @@
 #include "coterie/density/dbscan.hpp"
 #include "coterie/neighbors/components.hpp"
 #include "coterie/rows/matrix.hpp"
+#include "coterie/simd/constant.hpp"
 #include "coterie/threads/pool.hpp"
 
 namespace coterie {
@@ -274,16 +275,14 @@ std::optional<CellFrame<D>> frame_around(Matrix<const In> rows, double eps, cons
 // use(GridDbscan) for rows of up to max_grid_cols columns; false where no grid can be laid.
 template <class In, class Use>
 bool with_grid(Matrix<const In> rows, const Density& density, const Crew& crew, const Use& use) {
-    const auto try_cols = [&]<int D>() {
-        if (rows.n_cols != D) return false;
-        const auto frame = frame_around<D>(rows, density.eps, crew);
+    if (rows.n_cols < 1 || rows.n_cols > max_grid_cols) return false;
+    return with_up_to<max_grid_cols>(rows.n_cols, [&](auto n_cols) {
+        const auto frame = frame_around<n_cols>(rows, density.eps, crew);
         if (!frame) return false;
-        GridDbscan<In, D> grid(rows, *frame, density, crew);
+        GridDbscan<In, n_cols> grid(rows, *frame, density, crew);
         use(grid);
         return true;
-    };
-    return try_cols.template operator()<1>() || try_cols.template operator()<2>() ||
-           try_cols.template operator()<3>();
+    });
 }
 
 }  // namespace detail

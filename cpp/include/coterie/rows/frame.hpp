@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "coterie/rows/matrix.hpp"
+#include "coterie/simd/constant.hpp"
 #include "coterie/simd/simd.hpp"
 
 namespace coterie {
@@ -185,12 +186,10 @@ void load_tile(Matrix<const In> rows, const Frame<In>& frame, const std::int64_t
         for (int r = 1; r < width; ++r) apart |= row_ids[r] - row_ids[0] - r;
     const bool adjacent = apart == 0;
     if constexpr (std::is_same_v<In, Real>) {
-        if (adjacent && rows.col_stride == 1 && rows.row_stride == d && d <= 3) {
-            const In* x = rows.row(row_ids[0]);
-            if (d == 1) return detail::load_narrow_tile<1>(x, frame, tile, sq_norms);
-            if (d == 2) return detail::load_narrow_tile<2>(x, frame, tile, sq_norms);
-            if (d == 3) return detail::load_narrow_tile<3>(x, frame, tile, sq_norms);
-        }
+        if (adjacent && rows.col_stride == 1 && rows.row_stride == d && 1 <= d && d <= 3)
+            return with_up_to<3>(d, [&](auto n_cols) __attribute__((always_inline)) {
+                detail::load_narrow_tile<n_cols>(rows.row(row_ids[0]), frame, tile, sq_norms);
+            });
     }
     const In* row[width];
     for (int r = 0; r < width; ++r) row[r] = rows.row(row_ids[r < count ? r : count - 1]);
