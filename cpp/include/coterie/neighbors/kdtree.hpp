@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "coterie/distance/metric.hpp"
+#include "coterie/neighbors/halving.hpp"
 #include "coterie/rows/matrix.hpp"
 #include "coterie/threads/pool.hpp"
 
@@ -27,17 +28,14 @@ public:
     static constexpr int max_leaf = 32;
     static constexpr int scratch_size = max_leaf + packed_slack;  // distances to a leaf
 
-    struct Node {
-        std::int32_t begin, end;  // its points, by position
-        std::int32_t child;       // the left one, the right one follows; 0: a leaf
-        std::int32_t size() const { return end - begin; }
-        bool is_leaf() const { return child == 0; }
-    };
+    using Node = TreeNode;
 
     KdTree(Matrix<const In> rows, const Crew& crew, int leaf_size = max_leaf)
         : n_cols_(rows.n_cols), leaf_size_(std::min(leaf_size, max_leaf)) {
         copy_rows(rows, crew);
-        grow(crew);
+        nodes_ = halve(n_rows(), crew, [&](const Node& node) { return split(node); });
+        list_leaves();
+        write_boxes(crew);
         pack_leaves(crew);
     }
 
@@ -188,29 +186,16 @@ public:
     }
 
 private:
-    static constexpr std::int64_t n_subtrees = 64;  // that are grown on their own
-
-    // Nodes 0, 1 + 2, 3 + 4, ... share a place for boxes; the root is alone in its.
-    struct Branch {
-        std::vector<Node> nodes;
-        std::vector<In> boxes;  // low, low, high, high a column for every two siblings
-    };
-
-    Branch start_branch(const Node& root) const {
-        Branch branch{{{root.begin, root.end, 0}}, std::vector<In>(4 * n_cols_)};
-        write_box(root.begin, root.end, branch.boxes.data());
-        return branch;
+    // Boxes of siblings lie together: nodes 0, 1 + 2, 3 + 4, ... share a place, the root is alone
+    // in its. Low, low, high, high a column.
+    static std::int64_t place_of(std::int32_t node) { return (node + 1) / 2; }
+    const In* boxes_of(std::int32_t child) const {
+        return boxes_.data() + place_of(child) * 4 * n_cols_;
     }
-    const In* box_in(const Branch& branch, std::size_t node) const {
-        return branch.boxes.data() + (node + 1) / 2 * 4 * n_cols_ + (node > 0 && node % 2 == 0);
-    }
-
     const In* box_of(std::int32_t node) const {
         return boxes_of(node) + (node > 0 && node % 2 == 0);
     }
-    const In* boxes_of(std::int32_t child) const {
-        return boxes_.data() + static_cast<std::int64_t>((child + 1) / 2) * 4 * n_cols_;
-    }
+    In* box_of(std::int32_t node) { return const_cast<In*>(std::as_const(*this).box_of(node)); }
     static Pair pair(const In* two) {
         return Pair{static_cast<double>(two[0]), static_cast<double>(two[1])};
     }
@@ -226,62 +211,6 @@ private:
         });
     }
 
-    // The top level by level, then the subtrees each on its own.
-    void grow(const Crew& crew) {
-        Branch top = start_branch({0, static_cast<std::int32_t>(n_rows()), 0});
-        std::vector<std::int32_t> level{0};
-        while (!level.empty() && static_cast<std::int64_t>(level.size()) < n_subtrees)
-            level = split_level(top, level, crew);
-        std::vector<Branch> branches(level.size());
-        crew.run(static_cast<std::int64_t>(level.size()), [&](std::int64_t i, int) {
-            branches[i] = start_branch(top.nodes[level[i]]);
-            for (std::size_t node = 0; node < branches[i].nodes.size(); ++node) {
-                const std::int32_t middle =
-                    split(branches[i].nodes[node], box_in(branches[i], node));
-                if (middle >= 0) add_children(branches[i], node, middle);
-            }
-        });
-        nodes_ = std::move(top.nodes);
-        boxes_ = std::move(top.boxes);
-        for (std::size_t i = 0; i < branches.size(); ++i) graft(branches[i], level[i]);
-    }
-
-    std::vector<std::int32_t> split_level(Branch& top, const std::vector<std::int32_t>& level,
-                                          const Crew& crew) {
-        std::vector<std::int32_t> middles(level.size()), next;
-        crew.run(static_cast<std::int64_t>(level.size()), [&](std::int64_t i, int) {
-            middles[i] = split(top.nodes[level[i]], box_in(top, level[i]));
-        });
-        for (std::size_t i = 0; i < level.size(); ++i) {
-            if (middles[i] < 0) continue;
-            add_children(top, level[i], middles[i]);
-            next.push_back(top.nodes[level[i]].child);
-            next.push_back(next.back() + 1);
-        }
-        return next;
-    }
-
-    void add_children(Branch& branch, std::size_t parent, std::int32_t middle) const {
-        const Node node = branch.nodes[parent];
-        branch.nodes[parent].child = static_cast<std::int32_t>(branch.nodes.size());
-        branch.nodes.push_back({node.begin, middle, 0});
-        branch.nodes.push_back({middle, node.end, 0});
-        const std::size_t at = branch.boxes.size();
-        branch.boxes.resize(at + 4 * n_cols_);
-        write_box(node.begin, middle, branch.boxes.data() + at);
-        write_box(middle, node.end, branch.boxes.data() + at + 1);
-    }
-
-    void graft(const Branch& branch, std::int32_t root) {
-        const auto shift = static_cast<std::int32_t>(nodes_.size()) - 1;
-        nodes_[root].child = branch.nodes[0].child ? branch.nodes[0].child + shift : 0;
-        for (std::size_t i = 1; i < branch.nodes.size(); ++i) {
-            nodes_.push_back(branch.nodes[i]);
-            if (nodes_.back().child) nodes_.back().child += shift;
-        }
-        boxes_.insert(boxes_.end(), branch.boxes.begin() + 4 * n_cols_, branch.boxes.end());
-    }
-
     void write_box(std::int32_t begin, std::int32_t end, In* box) const {
         for (std::int64_t t = 0; t < n_cols_; ++t) box[4 * t] = box[4 * t + 2] = row(begin)[t];
         with_columns(n_cols_, [&](auto d) {
@@ -293,19 +222,40 @@ private:
         });
     }
 
+    // Of the leaves by their points, of the others by their children.
+    void write_boxes(const Crew& crew) {
+        boxes_.resize((nodes_.size() / 2 + 1) * 4 * n_cols_);
+        const Chunks chunks(static_cast<std::int64_t>(leaves_.size()), max_leaf * n_cols_);
+        crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+            for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+                const Node& leaf = nodes_[leaves_[i]];
+                write_box(leaf.begin, leaf.end, box_of(leaves_[i]));
+            }
+        });
+        for (auto i = static_cast<std::int32_t>(nodes_.size()) - 1; i >= 0; --i)
+            if (!nodes_[i].is_leaf()) join_boxes(boxes_of(nodes_[i].child), box_of(i));
+    }
+
+    void join_boxes(const In* two, In* box) const {
+        for (std::int64_t t = 0; t < n_cols_; ++t, two += 4, box += 4) {
+            box[0] = two[1] < two[0] ? two[1] : two[0];
+            box[2] = two[3] > two[2] ? two[3] : two[2];
+        }
+    }
+
     // Part the points of a node at about the median of its widest column; -1 for a leaf. Both parts
     // have points whatever the numbers are, NaN too, so the tree has fewer than 2 n nodes.
-    std::int32_t split(const Node& node, const In* box) {
+    std::int32_t split(const Node& node) {
         if (node.size() <= leaf_size_) return -1;
-        const std::int32_t at = split_by_value(node, box);
+        const std::int32_t at = split_by_value(node);
         return node.begin < at && at < node.end ? at : node.begin + node.size() / 2;
     }
 
-    std::int32_t split_by_value(const Node& node, const In* box) {
-        std::int64_t widest = 0;
-        const auto width = [&](std::int64_t t) { return box[4 * t + 2] / 2 - box[4 * t] / 2; };
-        for (std::int64_t t = 1; t < n_cols_; ++t)
-            if (width(t) > width(widest)) widest = t;
+    std::int32_t split_by_value(const Node& node) {
+        std::vector<In> box(4 * n_cols_);
+        write_box(node.begin, node.end, box.data());
+        const std::int64_t widest = widest_column(
+            n_cols_, [&](std::int64_t t) { return box[4 * t + 2] / 2 - box[4 * t] / 2; });
         const In low = box[4 * widest];
         if (low == box[4 * widest + 2]) return node.begin + node.size() / 2;  // all the same
         const In middle = about_median(node, widest);
@@ -336,12 +286,15 @@ private:
         }
     }
 
-    void pack_leaves(const Crew& crew) {
+    void list_leaves() {
         for (std::size_t i = 0; i < nodes_.size(); ++i)
             if (nodes_[i].is_leaf()) leaves_.push_back(static_cast<std::int32_t>(i));
         std::sort(leaves_.begin(), leaves_.end(), [&](std::int32_t a, std::int32_t b) {
             return nodes_[a].begin < nodes_[b].begin;
         });
+    }
+
+    void pack_leaves(const Crew& crew) {
         const Chunks chunks(static_cast<std::int64_t>(leaves_.size()), max_leaf * n_cols_);
         crew.run(chunks.count(), [&](std::int64_t chunk, int) {
             std::vector<In> rows(max_leaf * n_cols_);

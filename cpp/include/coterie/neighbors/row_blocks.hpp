@@ -1,7 +1,7 @@
 // Rows in blocks of rows near each other, under a tree of bounding boxes.
 //
-// Rows are halved at the median of their widest column (Bentley 1975) until blocks are left, and
-// copied in that order, so that a block is contiguous and near blocks mostly have near numbers.
+// Rows are halved at the median of their widest column until blocks are left, and copied in that
+// order, so that a block is contiguous and near blocks mostly have near numbers.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "coterie/neighbors/halving.hpp"
 #include "coterie/rows/matrix.hpp"
 #include "coterie/threads/pool.hpp"
 
@@ -44,7 +45,10 @@ public:
     RowBlocks(Matrix<const In> rows, const Crew& crew)
         : n_rows_(rows.n_rows), n_cols_(rows.n_cols), order_(rows.n_rows) {
         std::iota(order_.begin(), order_.end(), 0u);
-        grow(rows, crew);
+        nodes_ = halve(n_blocks(), crew, [&](const TreeNode& node) { return split(rows, node); });
+        leaf_of_.resize(n_blocks());
+        for (std::size_t i = 0; i < nodes_.size(); ++i)
+            if (nodes_[i].size() == 1) leaf_of_[nodes_[i].begin] = static_cast<std::uint32_t>(i);
         rows_.reset(new In[n_rows_ * n_cols_]);
         boxes_.resize(nodes_.size() * 2 * n_cols_);
         crew.run(n_blocks(), [&](std::int64_t block, int) {
@@ -58,7 +62,7 @@ public:
             std::copy(box.high.begin(), box.high.end(), high(leaf_of_[block]));
         });
         for (std::int64_t i = static_cast<std::int64_t>(nodes_.size()) - 1; i >= 0; --i)
-            if (nodes_[i].child) join_boxes(i);
+            if (!nodes_[i].is_leaf()) join_boxes(i);
     }
 
     std::int64_t n_rows() const { return n_rows_; }
@@ -81,55 +85,30 @@ public:
     }
 
 private:
-    struct Node {
-        std::uint32_t begin, end;  // blocks
-        std::uint32_t child;       // the first of two, 0 for a leaf
-    };
-
     double* low(std::int64_t node) { return boxes_.data() + node * 2 * n_cols_; }
     double* high(std::int64_t node) { return low(node) + n_cols_; }
 
-    // Level by level; nodes of a level are split in parallel.
-    void grow(Matrix<const In> rows, const Crew& crew) {
-        leaf_of_.resize(n_blocks());
-        nodes_.push_back({0, static_cast<std::uint32_t>(n_blocks()), 0});
-        for (std::size_t level = 0; level < nodes_.size();) {
-            const std::size_t level_end = nodes_.size();
-            crew.run(level_end - level,
-                     [&](std::int64_t i, int) { split(rows, nodes_[level + i]); });
-            for (; level < level_end; ++level) {
-                const Node node = nodes_[level];
-                if (node.end - node.begin == 1) {
-                    leaf_of_[node.begin] = static_cast<std::uint32_t>(level);
-                    continue;
-                }
-                nodes_[level].child = static_cast<std::uint32_t>(nodes_.size());
-                nodes_.push_back({node.begin, middle(node), 0});
-                nodes_.push_back({middle(node), node.end, 0});
-            }
-        }
-    }
-
-    static std::uint32_t middle(const Node& node) { return (node.begin + node.end) / 2; }
-
-    void split(Matrix<const In> rows, const Node& node) {
-        if (node.end - node.begin <= 1) return;
+    // Part some blocks' rows at the median of their widest column; -1 for a single block.
+    std::int32_t split(Matrix<const In> rows, const TreeNode& node) {
+        if (node.size() <= 1) return -1;
+        const std::int32_t middle = node.begin + node.size() / 2;
         std::uint32_t* first = order_.data() + begin(node.begin);
         std::uint32_t* last = order_.data() + end(node.end - 1);
-        const std::int64_t col = widest_column(rows, first, last);
+        const std::int64_t col = widest_of(rows, first, last);
         // Read once: an order that changes while it is looked at, or has NaN, is none.
         std::vector<std::pair<In, std::uint32_t>> keys(last - first);
         for (std::size_t i = 0; i < keys.size(); ++i) {
             const In x = rows.at(first[i], col);
             keys[i] = {x == x ? x : In(0), first[i]};
         }
-        std::nth_element(keys.begin(), keys.begin() + (begin(middle(node)) - begin(node.begin)),
+        std::nth_element(keys.begin(), keys.begin() + (begin(middle) - begin(node.begin)),
                          keys.end());
         for (std::size_t i = 0; i < keys.size(); ++i) first[i] = keys[i].second;
+        return middle;
     }
 
-    std::int64_t widest_column(Matrix<const In> rows, const std::uint32_t* first,
-                               const std::uint32_t* last) const {
+    std::int64_t widest_of(Matrix<const In> rows, const std::uint32_t* first,
+                           const std::uint32_t* last) const {
         std::vector<In> low(n_cols_, std::numeric_limits<In>::max());
         std::vector<In> high(n_cols_, std::numeric_limits<In>::lowest());
         for (; first < last; ++first)
@@ -137,21 +116,20 @@ private:
                 low[t] = std::min(low[t], rows.at(*first, t));
                 high[t] = std::max(high[t], rows.at(*first, t));
             }
-        for (std::int64_t t = 0; t < n_cols_; ++t) high[t] = high[t] / 2 - low[t] / 2;
-        return std::max_element(high.begin(), high.end()) - high.begin();
+        return widest_column(n_cols_, [&](std::int64_t t) { return high[t] / 2 - low[t] / 2; });
     }
 
     void join_boxes(std::int64_t node) {
-        const std::uint32_t left = nodes_[node].child, right = left + 1;
+        const std::int32_t left = nodes_[node].child, right = left + 1;
         for (std::int64_t t = 0; t < n_cols_; ++t) {
             low(node)[t] = std::min(low(left)[t], low(right)[t]);
             high(node)[t] = std::max(high(left)[t], high(right)[t]);
         }
     }
 
-    void descend(std::uint32_t i, const Box& box, double limit,
+    void descend(std::int32_t i, const Box& box, double limit,
                  std::vector<std::uint32_t>& blocks) const {
-        const double* low = boxes_.data() + i * 2 * n_cols_;
+        const double* low = boxes_.data() + std::int64_t{i} * 2 * n_cols_;
         const double* high = low + n_cols_;
         double sq_gap = 0;
         for (std::int64_t t = 0; t < n_cols_; ++t) {
@@ -159,7 +137,7 @@ private:
             sq_gap += gap * gap;
         }
         if (sq_gap > limit) return;
-        if (!nodes_[i].child) return blocks.push_back(nodes_[i].begin);
+        if (nodes_[i].is_leaf()) return blocks.push_back(nodes_[i].begin);
         descend(nodes_[i].child, box, limit, blocks);
         descend(nodes_[i].child + 1, box, limit, blocks);
     }
@@ -167,7 +145,7 @@ private:
     std::int64_t n_rows_, n_cols_;
     std::vector<std::uint32_t> order_;
     std::unique_ptr<In[]> rows_;
-    std::vector<Node> nodes_;
+    std::vector<TreeNode> nodes_;         // of blocks
     std::vector<std::uint32_t> leaf_of_;  // the node of each block
     std::vector<double> boxes_;           // per node: low, high
 };
