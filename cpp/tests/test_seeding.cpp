@@ -14,7 +14,7 @@ struct Covering {
 
     Covering(std::int64_t n, std::int64_t d)
         : closest(n, INFINITY), totals(seeding_chunks(n, d).count()), nearest(n) {}
-    Cover view() { return {closest.data(), nearest.data(), totals.data()}; }
+    SeedDistances view() { return {closest.data(), nearest.data(), totals.data()}; }
 };
 
 // Rows of the data as doubles, the first one twice.

@@ -21,7 +21,7 @@ inline Chunks seeding_chunks(std::int64_t n_rows, std::int64_t n_cols) {
 }
 
 // What is known of every row; distances are squared and times scale^2.
-struct Cover {
+struct SeedDistances {
     double* closest;        // to the nearest seed
     std::int32_t* nearest;  // which one that is; ties: the earlier seed
     double* totals;         // weighted sum of `closest` over each chunk
@@ -67,22 +67,22 @@ inline void each_with_bit(const std::uint8_t* bytes, std::int64_t begin, std::in
 // Let seeds[n_old..] join: rows nearer to one of them than to any seed before go over to it.
 // Before the first seed, closest is infinite and nearest 0.
 template <class In>
-void add_seeds(Weighted<In> data, double scale, Seeds seeds, std::int64_t n_old, Cover cover,
-               const Crew& crew) {
+void add_seeds(Weighted<In> data, double scale, Seeds seeds, std::int64_t n_old,
+               SeedDistances known, const Crew& crew) {
     const Chunks chunks = seeding_chunks(data.rows.n_rows, data.rows.n_cols);
     const Seeds joining{seeds.values + n_old * data.rows.n_cols, seeds.count - n_old};
     const Newcomers<In> newcomers(data.rows, scale, seeds, joining, crew);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         const std::int64_t begin = chunks.begin(chunk), end = chunks.end(chunk);
         bool changed = false;
-        newcomers.each_nearer(begin, end, cover.closest, cover.nearest,
+        newcomers.each_nearer(begin, end, known.closest, known.nearest,
                               [&](std::int64_t i, std::int64_t newcomer, double sq_dist) {
-                                  cover.closest[i] = sq_dist;
-                                  cover.nearest[i] = static_cast<std::int32_t>(n_old + newcomer);
+                                  known.closest[i] = sq_dist;
+                                  known.nearest[i] = static_cast<std::int32_t>(n_old + newcomer);
                                   changed = true;
                               });
         if (changed)
-            cover.totals[chunk] = detail::chunk_total(cover.closest, data.weights, begin, end);
+            known.totals[chunk] = detail::chunk_total(known.closest, data.weights, begin, end);
     });
 }
 
@@ -126,7 +126,7 @@ void measure_gains(Weighted<In> data, double scale, std::optional<Sketch> sketch
 // Let the last seed join, which was number `candidate` when the hints were made.
 template <class In>
 void add_measured_seed(Weighted<In> data, double scale, Seeds seeds, std::int64_t candidate,
-                       const std::uint8_t* hints, Cover cover, const Crew& crew) {
+                       const std::uint8_t* hints, SeedDistances known, const Crew& crew) {
     const std::int64_t d = data.rows.n_cols;
     const Chunks chunks = seeding_chunks(data.rows.n_rows, d);
     const double* seed = seeds.values + (seeds.count - 1) * d;
@@ -135,15 +135,15 @@ void add_measured_seed(Weighted<In> data, double scale, Seeds seeds, std::int64_
         Shortlist<In> shortlist(data.rows, scale, seed);
         bool changed = false;
         const auto go_over = [&](std::int64_t i, std::int64_t, double sq_dist) {
-            cover.closest[i] = sq_dist;
-            cover.nearest[i] = static_cast<std::int32_t>(seeds.count - 1);
+            known.closest[i] = sq_dist;
+            known.nearest[i] = static_cast<std::int32_t>(seeds.count - 1);
             changed = true;
         };
         detail::each_with_bit(hints, begin, end, hint_of(candidate),
-                              [&](std::int64_t i) { shortlist.add(i, 0, cover.closest, go_over); });
-        shortlist.work_off(cover.closest, go_over);
+                              [&](std::int64_t i) { shortlist.add(i, 0, known.closest, go_over); });
+        shortlist.work_off(known.closest, go_over);
         if (changed)
-            cover.totals[chunk] = detail::chunk_total(cover.closest, data.weights, begin, end);
+            known.totals[chunk] = detail::chunk_total(known.closest, data.weights, begin, end);
     });
 }
 
