@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from coterie import KMeans
 from coterie.centroid._passes import choose_space
 from coterie.centroid._seeding import SEEDINGS
-from coterie.data import as_blocks
+from coterie.data import as_source
 from coterie.plots._style import INK, NOISE_COLOR, color_of, plain
 
 Floats = npt.NDArray[np.float64]
@@ -108,7 +108,7 @@ def draw_strips(path: Path, n_seeds: int) -> dict[str, Floats]:
 
 def start_of(rows: Floats, seed: int, *, init: str, n_local_trials: int | None = None) -> Floats:
     """The centres that ``KMeans(init=init, random_state=seed)`` starts from."""
-    blocks = as_blocks(rows)
+    blocks = as_source(rows)
     seeding: Callable[..., Any] = SEEDINGS[init]
     rng = np.random.RandomState(seed)
     space = choose_space(blocks)[1]

@@ -111,6 +111,7 @@ def test_the_bound_never_falls_by_an_ulp(covariance_type: str) -> None:
     assert (np.diff(model.lower_bounds_) >= 0).all()
 
 
+@pytest.mark.filterwarnings("ignore:covariance is not symmetric")  # scikit-learn's, in float32
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", ["GaussianMixture", "BayesianGaussianMixture"])
 def test_labels_have_scikit_learns_dtype(name: str, dtype: Any) -> None:
