@@ -105,7 +105,8 @@ def test_bad_values_are_told_as_in_memory(client: Any, rows: Any) -> None:
         KMeans(3).fit(rows)
     with pytest.raises(ValueError) as ours:  # noqa: PT011
         KMeans(3).fit(da.from_array(rows, chunks=(250, 4)))
-    assert str(ours.value).splitlines()[0] == str(told.value).splitlines()[0]
+    words = str(told.value).partition(" (row")[0]
+    assert str(ours.value).startswith(words)
     del ours, told
     assert nothing_is_left(client), left_on(client)
 
@@ -162,7 +163,9 @@ def test_a_lost_scheduler_is_one_error(rows: Any, tmp_path: Path) -> None:
             processes.append(
                 subprocess.Popen(
                     [*command, *part[1:], "--scheduler-file", str(file)],
-                    cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    cwd=tmp_path,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
                 )  # fmt: skip
             )
         wait_for(file)
