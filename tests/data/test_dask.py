@@ -1,6 +1,6 @@
 """Dask collections: the fits of rows in memory, whatever the chunks and the scheduler.
 
-Covers coterie.data._tasks, coterie.data._cluster.
+Covers coterie.data._tasks, coterie.data._groups.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from clusters import left_on, nothing_is_left, small_cluster
 import coterie
 from coterie import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
 from coterie.data import as_source
-from coterie.data.dask import ADDED_AT_ONCE, add_tree
+from coterie.data._groups import ADDED_AT_ONCE, add_tree
 from coterie.errors import DataError
 
 SCHEDULERS = ["threads", "synchronous", "cluster"]

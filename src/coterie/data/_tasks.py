@@ -124,6 +124,21 @@ def add_up(*parts: Any) -> Any:
     return total
 
 
+def piece_of(dealt: Any, group: int) -> Any:
+    """A task: what one group gets of a block."""
+    return dealt if dealt is None or isinstance(dealt, Failed) else dealt[group]
+
+
+def run_on_group(job: Callable[..., Any], group: Any, *model: Any) -> Any:
+    """A task: one job for one group."""
+    if isinstance(group, Failed):
+        return group
+    try:
+        return job(group, threads_here(), *model)
+    except Exception as error:
+        return Failed(error)
+
+
 def rows_of(block: Block) -> npt.NDArray[Any]:
     return block.rows
 

@@ -17,16 +17,16 @@ from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from coterie.data._cluster import clear_errors, client_in_force, quiet_about_size
+from coterie.data._groups import Graph, Groups, add_tree, computed
 from coterie.data._tasks import (
-    Failed,
     Fill,
     Keep,
     Pass,
     Recipe,
     Transform,
-    add_up,
     count_rows,
     name_of,
+    piece_of,
     rows_of,
     run_pass,
     which_rows,
@@ -36,10 +36,8 @@ from coterie.errors import DataError
 
 Summary = TypeVar("Summary")
 
-Graph = dict[Any, Any]
-
-#: Summaries added up by one task; a sum has the shape that this and the number of blocks give it.
-ADDED_AT_ONCE = 8
+#: Groups that rows are dealt out to at most: there is a task for each of them and each block.
+_MOST_GROUPS = 256
 #: Bytes of rows, and blocks, that are fetched together where rows are needed here.
 _FETCHED_BYTES = 1 << 26
 _FETCHED_BLOCKS = 16
@@ -160,6 +158,26 @@ class DaskSource(Source):
         found = self._leaves(picking, holders.tolist()) if holders.size else []
         return sum(found, Some(()))
 
+    @property
+    def n_parts(self) -> int:
+        """Into how many groups to deal the rows out."""
+        return min(len(self._keys), _MOST_GROUPS)
+
+    def dealt(self, job: Callable[..., list[Any]], n_groups: int, *model: Any) -> Groups:
+        """What ``job(block, *model)`` deals out to each group, added up by group over all blocks.
+
+        The groups stay where they are made, to be worked on further.
+        """
+        layer, keys = self._layer(Pass(job, model, self._recipe), held=False)
+        sums = []
+        for group in range(n_groups):
+            name = f"{keys[0][0]}-{group}"
+            pieces = [(name, "piece", place) for place in range(len(keys))]
+            for piece, key in zip(pieces, keys, strict=True):
+                layer[piece] = Task(piece, piece_of, TaskRef(key), group)
+            sums.append(add_tree(layer, pieces))
+        return Groups.made_by({**self._graph, **layer}, sums)
+
     def through(self, transform: Callable[[Any], Any], *, n_cols: int | None = None) -> DaskSource:
         """The rows as `transform` makes them, where they are."""
         other = self._with(self._recipe.then(Transform(transform)))
@@ -249,31 +267,13 @@ class DaskSource(Source):
         graph = HighLevelGraph(
             {"pass": layer, "rows": self._graph}, {"pass": {"rows"}, "rows": set()}
         )
-        # As Dask does with the arrays of `map`: reading a block and the pass over it are one task,
-        # and the same tasks lead to a block whatever is asked for.
-        tasks = dask.array.optimize(graph, keys)
         try:
-            with clear_errors(), quiet_about_size():
-                found = dask.compute(*(Delayed(key, tasks) for key in keys))
-            for value in found:
-                if isinstance(value, Failed):
-                    raise value.error
+            # Optimized as Dask does the arrays of `map`: reading a block and the pass over it are
+            # one task, and the same tasks lead to a block whatever is asked for.
+            return computed(dask.array.optimize(graph, keys), keys)
         except BaseException:
             self._cache = _Cache()
             raise
-        return list(found)
-
-
-def add_tree(layer: Graph, keys: list[Any]) -> Any:
-    """Put the tasks that add up these keys into a layer, neighbours first; the key of the sum."""
-    name, level = keys[0][0], 0
-    while len(keys) > 1 or level == 0:
-        groups = [keys[at : at + ADDED_AT_ONCE] for at in range(0, len(keys), ADDED_AT_ONCE)]
-        keys = [(name, f"sum-{level}", place) for place in range(len(groups))]
-        for key, group in zip(keys, groups, strict=True):
-            layer[key] = Task(key, add_up, *(TaskRef(part) for part in group))
-        level += 1
-    return keys[0]
 
 
 @dataclass(frozen=True)
