@@ -5,6 +5,8 @@ Covers coterie.data._tasks, coterie.data._groups.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,10 +20,10 @@ pytest.importorskip("distributed")
 import dask
 import dask.array as da
 import dask.dataframe as dd
-from clusters import left_on, nothing_is_left, small_cluster
 
 import coterie
-from coterie import BisectingKMeans, KMeans, MiniBatchKMeans, kmeans_plusplus
+from clusters import left_on, nothing_is_left, small_cluster
+from coterie import BisectingKMeans, GaussianMixture, KMeans, MiniBatchKMeans, kmeans_plusplus
 from coterie.data import as_source
 from coterie.data._groups import ADDED_AT_ONCE, add_tree
 from coterie.errors import DataError
@@ -203,6 +205,18 @@ def test_kmeans_plusplus_does_not_depend_on_chunks(scheduler: str) -> None:
     ]
     np.testing.assert_array_equal(found[0][1], found[1][1])
     np.testing.assert_array_equal(found[0][0], rows[found[0][1]])
+
+
+@pytest.mark.parametrize("mixture", [GaussianMixture(3, random_state=0)], ids=repr)
+def test_mixtures_are_those_of_rows_in_memory(scheduler: str, mixture: Any) -> None:
+    rows = blobs()
+    start = rows[:3]
+    wanted = coterie_clone(mixture).set_params(means_init=start).fit(rows)
+    ours = coterie_clone(mixture).set_params(means_init=start).fit(chunked(rows, CHUNKS["odd"]))
+    np.testing.assert_allclose(ours.means_, wanted.means_, rtol=1e-9)
+    np.testing.assert_allclose(ours.covariances_, wanted.covariances_, rtol=1e-9, atol=1e-9)
+    labels = ours.predict(chunked(rows, CHUNKS["even"]))
+    np.testing.assert_array_equal(np.asarray(labels), wanted.predict(rows))
 
 
 @pytest.mark.parametrize("n_blocks", [1, 2, 8, 9, 65, 600])
@@ -396,6 +410,21 @@ def test_a_large_model_travels_without_a_warning(client: Any) -> None:
         assert source.total(size_of, np.zeros(3_000_000)) == 9_000_000
         del source
         assert nothing_is_left(client), left_on(client)
+
+
+def test_distributed_need_not_be_imported_first() -> None:
+    code = """
+import dask.array as da, numpy as np, sys
+from coterie import DBSCAN, KMeans
+X = da.from_array(np.random.RandomState(0).normal(size=(900, 3)), chunks=(200, 3))
+before = "distributed" in sys.modules
+KMeans(3, random_state=0).fit(X).labels_.compute()
+DBSCAN(1.0).fit(X)
+import dask, distributed
+print(before, bool(dask.config.get("distributed.comm.timeouts.connect")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False True\n"
 
 
 def size_of(block: Any, model: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import dask
@@ -18,7 +18,13 @@ def client_in_force() -> Any:
 
 
 def quiet_about_size() -> Any:
-    """No warning of a large graph: what is large in it is the model, which has to travel."""
+    """No warning of a large graph: what is large in it is the model, which has to travel.
+
+    Without `distributed` there is nobody to warn, and its settings, which come with its import,
+    must not be put back to what they were before.
+    """
+    if "distributed" not in sys.modules:
+        return nullcontext()
     return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
 
 
