@@ -17,7 +17,7 @@ from coterie._config import resolve_n_threads
 from coterie._doors import FLOATS, check_csr, check_weights, dense, trusted, validated
 from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
-from coterie.data import Source, as_source
+from coterie.data import Source, as_source, is_dask
 
 
 class Estimator(BaseEstimator):
@@ -67,6 +67,8 @@ class Estimator(BaseEstimator):
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool) -> Source:
         """Checked rows with their weights, wherever they live."""
         who = type(self).__name__
+        if is_dask(X):
+            X = as_source(X)
         if isinstance(X, Source):
             self._check_columns(X, reset=reset)
             n_rows = 0 if sample_weight is None else X.n_rows

@@ -25,6 +25,7 @@ from sklearn.base import BaseEstimator
 
 from coterie._checks import STAND_IN
 from coterie._writing import writing
+from coterie.data import is_dask
 from coterie.errors import FileError
 from coterie.table_model import Scaling, TableModel
 
@@ -238,6 +239,8 @@ def _storable(name: str, value: Any) -> Any:
 
 def _encode(value: Any, tensors: Tensors, where: str) -> Any:
     """Plain data as JSON; arrays in it are put into `tensors` and referred to by name."""
+    if is_dask(value):  # labels that were not computed yet
+        value = value.compute()
     if isinstance(value, np.ndarray):
         return _encode_array(value, tensors, where)
     if isinstance(value, sp.csr_matrix | sp.csr_array):

@@ -14,7 +14,7 @@ from coterie._config import resolve_n_threads
 from coterie._doors import check_csr, check_weights, checked
 from coterie.centroid._checked_space import checked_space
 from coterie.centroid._seeding import SEEDINGS
-from coterie.data import as_source
+from coterie.data import Source, as_source, is_dask
 
 _RULES = {"n_clusters": whole(1), "n_local_trials": NONE | whole(1), "n_threads": NONE | whole(1)}
 
@@ -60,25 +60,34 @@ def kmeans_plusplus(
     who = "kmeans_plusplus"
     given = {"n_clusters": n_clusters, "n_local_trials": n_local_trials, "n_threads": n_threads}
     check_params(who, given, _RULES)
-    rows = checked(
-        who, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
-    )
-    if sp.issparse(rows):
-        rows = check_csr(who, rows)
-    check_enough_rows(who, n_clusters, rows.shape[0])
+    n_threads = resolve_n_threads(n_threads, who)
+    blocks = _blocks(who, X, sample_weight, n_threads)
+    check_enough_rows(who, n_clusters, blocks.n_rows)
     if x_squared_norms is not None:
-        norms = checked(who, x_squared_norms, dtype=rows.dtype, ensure_2d=False)
-        if norms.shape[0] != rows.shape[0]:
+        norms = checked(who, x_squared_norms, dtype=blocks.dtype, ensure_2d=False)
+        if norms.shape[0] != blocks.n_rows:
             # The first words are scikit-learn's.
             raise ValueError(
                 f"{who}: The length of x_squared_norms {norms.shape[0]} should be equal to the "
-                f"length of n_samples {rows.shape[0]}; pass one number a row, or None."
+                f"length of n_samples {blocks.n_rows}; pass one number a row, or None."
             )
-    blocks = as_source(
-        rows, check_weights(who, sample_weight, rows.shape[0]), resolve_n_threads(n_threads, who)
-    )
     _, space = checked_space(who, blocks)
     rng = check_random_state(random_state)
     seeds = SEEDINGS["k-means++"](blocks, space, n_clusters, rng, n_local_trials=n_local_trials)
     assert seeds.indices is not None
     return seeds.centers.astype(blocks.dtype), seeds.indices
+
+
+def _blocks(who: str, X: Any, sample_weight: Any, n_threads: int) -> Source:
+    """Checked rows with their weights, wherever they live."""
+    if is_dask(X):
+        X = as_source(X)
+    if isinstance(X, Source):
+        n_rows = 0 if sample_weight is None else X.n_rows
+        return as_source(X, check_weights(who, sample_weight, n_rows), n_threads)
+    rows = checked(
+        who, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+    )
+    if sp.issparse(rows):
+        rows = check_csr(who, rows)
+    return as_source(rows, check_weights(who, sample_weight, rows.shape[0]), n_threads)

@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from coterie._base import Clusterer
 from coterie._checks import CALLABLE, JOBS, NONE, Rule, one_of, positive, whole
-from coterie._doors import check_csr, given_distances, validated
+from coterie._doors import check_csr, check_finite, given_distances, validated
 from coterie._history import Event, Recorder, Stage
+from coterie._in_memory import rows_in_memory
 from coterie._labels import NOISE
 from coterie._stored import LATER_RECORDS, RECORDS, Array, Field, Parts, Real, Sizes, Sparse, Whole
+from coterie.data import Source, is_dask
 from coterie.density._advice import advise
 from coterie.density._euclidean import cluster_rows, label_by_core
 from coterie.density._knee import read_eps
@@ -31,6 +33,7 @@ from coterie.density._lookup import (
     label_by_equality,
     label_by_walks,
 )
+from coterie.density._partition import cluster_cells, count_not_finite, fill_by_core
 from coterie.density._rule import BORDERS, Clustering, DensityRule
 from coterie.density._slabs import cluster_by_distances, label_rows
 from coterie.density._stored import check_rows_loaded
@@ -209,7 +212,8 @@ class DBSCAN(Clusterer):
         recorder = Recorder()
         self._check_power(recorder)
         rows, cluster = self._given(X) if self.metric in _GIVEN else self._measured(X)
-        weights = _signed_weights(sample_weight, rows.shape[0])
+        n_rows = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
+        weights = _signed_weights(sample_weight, n_rows)
         recorder.stage("rows")
         if self.eps == "auto":
             self.eps_ = self._choose_eps(rows, recorder)
@@ -221,7 +225,10 @@ class DBSCAN(Clusterer):
         recorder.stage("clusters")
         self.labels_ = found.labels
         self.core_sample_indices_ = np.flatnonzero(found.core)
-        self.components_ = rows[self.core_sample_indices_]
+        if isinstance(rows, Source):
+            self.components_ = rows.pick(self.core_sample_indices_).rows
+        else:
+            self.components_ = rows[self.core_sample_indices_]
         self._note_one_way(rows, recorder)
         pairs = replace(rule, min_samples=2.0, weights=None, border="noise")
         for what, sentence in advise(found, rule, lambda: cluster(rows, pairs).n_clusters > 0):
@@ -247,6 +254,13 @@ class DBSCAN(Clusterer):
         if self.metric in _GIVEN:
             return self._predict_given(X)
         core_labels = self.labels_[self.core_sample_indices_]
+        if is_dask(X):
+            source = self._source(X, reset=False)
+            if self.metric == "euclidean" and source.dtype == self.components_.dtype:
+                return source.map(
+                    fill_by_core, self.components_, core_labels, self._rule(None), dtype=np.int64
+                )
+            X = rows_in_memory("DBSCAN", source, f"metric={self.metric!r}")
         rows, metric = self._measure_again(X)
         if core_labels.size == 0:
             return np.full(rows.shape[0], NOISE, dtype=np.int64)
@@ -375,6 +389,13 @@ class DBSCAN(Clusterer):
             metric = self._metric(X)
             self.gower_ = dict(metric.learned)
             return metric.prepare(X), partial(_cluster_by_metric, metric)
+        if is_dask(X):
+            source = self._finite_source(X)
+            if self.metric == "euclidean" and self.eps != "auto":
+                self.metric_params_ = dict(self._metric(None).learned)
+                return source, cluster_cells
+            what = f"metric={self.metric!r} with eps={self.eps!r}"
+            X = rows_in_memory("DBSCAN", source, what)
         rows = self._dense_rows(X, reset=True)
         metric = self._metric(rows)
         self.metric_params_ = dict(metric.learned)
@@ -383,6 +404,14 @@ class DBSCAN(Clusterer):
         if metric.is_euclidean:
             return rows, lambda rows, rule: cluster_rows(metric.prepare(rows), rule)
         return rows, lambda rows, rule: _cluster_by_metric(metric, metric.prepare(rows), rule)
+
+    def _finite_source(self, X: Any) -> Source:
+        """Rows on a cluster, looked through for what is not finite."""
+        source = self._source(X, reset=True)
+        if source.total(count_not_finite):
+            for block in source:
+                check_finite("DBSCAN", block.rows, source.names)
+        return source
 
     def _measure_again(self, X: Any) -> tuple[Any, Metric]:
         """Other rows like those of the fit, and the metric of the fit."""

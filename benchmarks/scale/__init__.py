@@ -1,0 +1,1 @@
+"""Tables larger than memory, and larger than a machine."""
