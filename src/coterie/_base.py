@@ -18,20 +18,26 @@ from coterie._checks import (
     check_csr,
     check_params,
     check_weights,
+    checked,
     dense,
     is_stand_in,
     trusted,
     validated,
 )
 from coterie._config import resolve_n_threads
+from coterie._in_memory import rows_in_memory
 from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
-from coterie.data import Source, as_source
+from coterie.data import Source, as_source, is_elsewhere
+from coterie.data import open as open_rows
+from coterie.data.scaling import Scaled, Scaling, scaled_as, standardized
 
 
 class Estimator(BaseEstimator):
     """Base of the estimators; a subclass declares `_rules` for its parameters and, for files,
     in `_stores` what its fitted attributes look like."""
+
+    scaling_: Scaling
 
     _rules: ClassVar[Mapping[str, Rule]] = {}
     _stores: ClassVar[Mapping[str, Field]] = {}
@@ -62,11 +68,17 @@ class Estimator(BaseEstimator):
         For methods whose structure needs all rows in memory.
         """
         who = type(self).__name__
+        if is_elsewhere(X) or isinstance(X, Source):
+            X = rows_in_memory(who, self._source(X, reset=reset), "this method")
+            return checked(who, X, dtype=FLOATS, ensure_all_finite=finite)
         rows = validated(
             self, trusted(who, X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finite,
             reset=reset, copy=copy and not sp.issparse(X),
         )  # fmt: skip
-        return dense(who, rows)
+        rows = dense(who, rows)
+        if reset:
+            self.__dict__.pop("scaling_", None)
+        return standardized(rows, getattr(self, "scaling_", None))
 
     def _n_threads(self) -> int:
         """Threads by `n_threads`, then scikit-learn's `n_jobs` where there is one, then options."""
@@ -76,12 +88,28 @@ class Estimator(BaseEstimator):
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool) -> Source:
         """Checked rows with their weights, wherever they live."""
         who = type(self).__name__
+        if is_elsewhere(X):
+            X = open_rows(X, columns=None if reset else getattr(self, "feature_names_in_", None))
         if isinstance(X, Source):
             self._check_columns(X, reset=reset)
             n_rows = 0 if sample_weight is None else X.n_rows
-            return self._blocks(X, check_weights(who, sample_weight, n_rows))
-        rows = self._check_rows(X, reset=reset)
-        return self._blocks(rows, check_weights(who, sample_weight, rows.shape[0]))
+        else:
+            X = self._check_rows(X, reset=reset)
+            n_rows = X.shape[0]
+        weights = check_weights(who, sample_weight, n_rows)
+        return self._as_for_the_fit(self._blocks(X, weights), reset=reset)
+
+    def _as_for_the_fit(self, source: Source, *, reset: bool) -> Source:
+        """The rows in the units of the fit, which are those of the rows it was given."""
+        if reset:
+            self.__dict__.pop("scaling_", None)
+            if isinstance(source, Scaled):
+                self.scaling_ = dict(source.scaling)
+        elif hasattr(self, "scaling_"):
+            weights = source.weights
+            source = self._blocks(scaled_as(source, self.scaling_))
+            return source if source.weights is weights else source.weighted(weights)
+        return source
 
     def _check_columns(self, source: Source, *, reset: bool) -> None:
         """Learn the columns of a source, or hold them to those of the fit."""
@@ -97,6 +125,14 @@ class Estimator(BaseEstimator):
                 f"X has {source.n_cols} features, but {who} is expecting {self.n_features_in_} "
                 "features as input; choose the columns of the fit."
             )
+        elif source.names is not None and hasattr(self, "feature_names_in_"):
+            names = self.feature_names_in_.tolist()
+            if list(source.names) != names:
+                raise ValueError(
+                    f"{who}: The feature names should match those that were passed during fit; "
+                    f"open the file with columns={names if len(names) <= 8 else 'those of the fit'}"
+                    ", in this order."
+                )
 
     def _blocks(self, X: Any, weights: Any = None) -> Source:
         return as_source(X, weights, self._n_threads())

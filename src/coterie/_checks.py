@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
 from coterie._complaints import advising
+from coterie._config import get_options
 from coterie._sparse import canonical_csr, contradiction
 
 #: What rows are kept as.
@@ -264,8 +265,8 @@ def check_memory(who: str, n_bytes: int, for_what: str, instead: str) -> None:
 
 
 def available_memory() -> int | None:
-    """Bytes this process may still use, by the machine and its cgroup; None where unknown."""
-    known = []
+    """Bytes this process may still use, by machine, cgroup and option; None if unknown."""
+    known = [] if get_options()["max_memory"] is None else [int(get_options()["max_memory"])]
     with suppress(OSError, ValueError):
         lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
         known.append(1024 * int(lines["MemAvailable"].split()[0]))

@@ -1,7 +1,7 @@
 """Where rows come from: one interface, Source, over arrays, files, databases and clusters."""
 
 from coterie.data.array import ArraySource
-from coterie.data.opened import as_source
+from coterie.data.opened import as_source, is_elsewhere, open
 from coterie.data.source import Block, Source
 
-__all__ = ["ArraySource", "Block", "Source", "as_source"]
+__all__ = ["ArraySource", "Block", "Source", "as_source", "is_elsewhere", "open"]
