@@ -84,6 +84,21 @@ class ArrowSource(Source):
         """The rows as pyarrow tables in order, with all columns as they are stored."""
         yield from read_ahead(partial(self._tables, self._block_rows()))
 
+    def column(self, name: str) -> Any:
+        """One column of all rows as a pyarrow array in memory, chosen or not: keys, say."""
+        import pyarrow as pa
+
+        alone = ArrowSource(self._dataset, [name], self._filter, name=self._name)
+        parts = [table.column(0) for table in alone.tables()]
+        chunks = [chunk for part in parts for chunk in part.chunks]
+        return pa.chunked_array(chunks, type=alone.schema.field(0).type)
+
+    def numbers(self, name: str) -> npt.NDArray[np.float64]:
+        """One column of all rows as float64 in memory, chosen or not."""
+        alone = ArrowSource(self._dataset, [name], self._filter, dtype=np.float64, name=self._name)
+        parts = [block.rows[:, 0] for block in alone]
+        return np.concatenate(parts) if parts else np.empty(0)
+
     def _pieces(self) -> Iterator[Any]:
         self._check_numbers()
         block_rows = self._block_rows()
@@ -178,12 +193,3 @@ def _mentioned(expression: Any, names: Sequence[str]) -> list[str]:
     """Columns an expression may speak of: pyarrow does not tell, but prints their names."""
     text = str(expression)
     return [name for name in names if name in text]
-
-
-def all_of(source: ArrowSource, column: str) -> npt.NDArray[np.float64]:
-    """One column of all the rows of a source, in memory."""
-    beside = ArrowSource(
-        source._dataset, [column], source._filter, dtype=np.float64, name=str(source)
-    )
-    parts = [block.rows[:, 0] for block in beside]
-    return np.concatenate(parts) if parts else np.empty(0)

@@ -138,14 +138,14 @@ def _opened(where: Any, columns: Any, filter: Any, dtype: Any, weights: Any) -> 
 
 
 def _arrow(dataset: Any, columns: Any, filter: Any, dtype: Any, weights: Any, name: str) -> Source:
-    from coterie.data.arrow import ArrowSource, all_of
+    from coterie.data.arrow import ArrowSource
 
     if weights is not None and columns is None:
         columns = [column for column in dataset.schema.names if column != weights]
     source = ArrowSource(dataset, columns, filter, dtype=dtype, name=name)
     if weights is None:
         return source
-    return source.weighted(_checked_weights(weights, all_of(source, weights)))
+    return source.weighted(_checked_weights(weights, source.numbers(weights)))
 
 
 def _npy(places: list[Any], columns: Any, filter: Any, dtype: Any, weights: Any) -> Source:
