@@ -1,4 +1,7 @@
-"""What may be passed as rows: places of all kinds, scaled, weighted, and models that remember."""
+"""What may be passed as rows: places of all kinds, scaled, weighted, and models that remember.
+
+Covers coterie.data.npy, coterie.data.derived and coterie._in_memory.
+"""
 
 from __future__ import annotations
 

@@ -3,5 +3,8 @@
 from coterie.data.array import ArraySource
 from coterie.data.opened import as_source, is_elsewhere, open
 from coterie.data.source import Block, Source
+from coterie.data.sql import from_sql, write_sql
 
-__all__ = ["ArraySource", "Block", "Source", "as_source", "is_elsewhere", "open"]
+__all__ = [
+    "ArraySource", "Block", "Source", "as_source", "from_sql", "is_elsewhere", "open", "write_sql",
+]  # fmt: skip

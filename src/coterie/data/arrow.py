@@ -58,6 +58,7 @@ class ArrowSource(Source):
         name: str | None = None,
     ) -> None:
         self._name = name or "the dataset"
+        self._kept: Any = None  # what must not go away before the source
         self._dataset = dataset
         schema = dataset.schema
         names = _chosen(self._name, schema.names, columns)
@@ -89,6 +90,7 @@ class ArrowSource(Source):
         import pyarrow as pa
 
         alone = ArrowSource(self._dataset, [name], self._filter, name=self._name)
+        alone._kept = self._kept
         parts = [table.column(0) for table in alone.tables()]
         chunks = [chunk for part in parts for chunk in part.chunks]
         return pa.chunked_array(chunks, type=alone.schema.field(0).type)
