@@ -22,7 +22,7 @@ FAMILIES = [
 ]  # fmt: skip
 #: What anything may use, and what the ground itself may use.
 GROUND = {"_kernels": set[str](), "errors": set[str](), "_config": {"_kernels"}}
-GROUND["data"] = {"_kernels", "_config", "_distinct", "errors"}
+GROUND["data"] = {"_kernels", "_config", "_distinct", "_writing", "errors"}
 GROUND["_threads"] = {"_kernels"}
 GROUND["_sparse"] = GROUND["_distinct"] = set[str]()
 #: Helpers of the estimators; they know of no family.
@@ -32,8 +32,8 @@ SHARED = {
     "_complaints",
     "_doors",
     "_files",
-    "_history",
     "_in_memory",
+    "_history",
     "_labels",
     "_progress",
     "_restarts",
@@ -49,6 +49,11 @@ RESERVED = {
     "dask": {"data"},
     "distributed": {"data"},
     "pyarrow": {"data"},
+    "fsspec": {"data"},
+    "duckdb": {"data"},
+    "adbc_driver_manager": {"data"},
+    "adbc_driver_sqlite": {"data"},
+    "adbc_driver_postgresql": {"data"},
     "matplotlib": {"plots", "report"},
     "plotly": {"plots", "report"},
     "jinja2": {"plots", "report"},

@@ -17,7 +17,7 @@ import pytest
 
 import coterie
 from coterie import KMeans
-from coterie._config import resolve_n_threads
+from coterie._config import block_bytes, resolve_n_threads
 from coterie._kernels import available_isas
 from coterie._threads import register_with_threadpoolctl
 
@@ -175,3 +175,26 @@ def test_negative_jobs_count_from_the_end(cls: Any) -> None:
         cls(n_jobs=n_jobs).fit(X)
     with pytest.raises(ValueError, match="n_jobs=0"):
         cls(n_jobs=0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("given", "n_bytes"),
+    [(1000, 1000), ("512MB", 512_000_000), ("2GiB", 2 << 30), (" 1.5 gb ", 1_500_000_000),
+     ("64k", 64_000), (None, None)],
+)  # fmt: skip
+def test_memory_is_given_in_bytes_or_with_a_unit(given: Any, n_bytes: int | None) -> None:
+    coterie.set_options(max_memory=given)
+    assert coterie.get_options()["max_memory"] == n_bytes
+
+
+@pytest.mark.parametrize("given", ["much", "", "-1", 0, -5, True, "1e5 potatoes", "1.2.3GB", [1]])
+def test_memory_that_is_no_number_of_bytes_is_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match=r"max_memory=.*'512MB'"):
+        coterie.set_options(max_memory=given)
+
+
+def test_blocks_follow_the_memory() -> None:
+    assert block_bytes(1 << 24) == 1 << 24
+    coterie.set_options(max_memory="32MB")
+    assert block_bytes(1 << 24) == 1_000_000
+    assert block_bytes(100) == 100

@@ -14,15 +14,20 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from coterie import _files
 from coterie._checks import Rule, check_params, is_stand_in
 from coterie._config import resolve_n_threads
-from coterie._doors import FLOATS, check_csr, check_weights, dense, trusted, validated
+from coterie._doors import FLOATS, check_csr, check_weights, checked, dense, trusted, validated
+from coterie._in_memory import rows_in_memory
 from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
-from coterie.data import Source, as_source, is_dask
+from coterie.data import Source, as_source, is_dask, is_elsewhere
+from coterie.data import open as open_rows
+from coterie.data.scaling import Scaled, Scaling, scaled_as, standardized
 
 
 class Estimator(BaseEstimator):
     """Base of the estimators; a subclass declares `_rules` for its parameters and, for files,
     in `_stores` what its fitted attributes look like."""
+
+    scaling_: Scaling
 
     _rules: ClassVar[Mapping[str, Rule]] = {}
     _stores: ClassVar[Mapping[str, Field]] = {}
@@ -53,11 +58,17 @@ class Estimator(BaseEstimator):
         For methods whose structure needs all rows, `at_least` so many, in memory.
         """
         who = type(self).__name__
+        if is_elsewhere(X) or isinstance(X, Source):
+            X = rows_in_memory(who, self._source(X, reset=reset), "this method")
+            return checked(who, X, dtype=FLOATS, ensure_all_finite=finite)
         rows = validated(
             self, trusted(who, X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finite,
             reset=reset, copy=copy and not sp.issparse(X), ensure_min_samples=at_least,
         )  # fmt: skip
-        return dense(who, rows)
+        rows = dense(who, rows)
+        if reset:
+            self.__dict__.pop("scaling_", None)
+        return standardized(rows, getattr(self, "scaling_", None))
 
     def _n_threads(self) -> int:
         """Threads by `n_threads`, then scikit-learn's `n_jobs` where there is one, then options."""
@@ -69,12 +80,28 @@ class Estimator(BaseEstimator):
         who = type(self).__name__
         if is_dask(X):
             X = as_source(X)
+        if is_elsewhere(X):
+            X = open_rows(X, columns=None if reset else getattr(self, "feature_names_in_", None))
         if isinstance(X, Source):
             self._check_columns(X, reset=reset)
             n_rows = 0 if sample_weight is None else X.n_rows
-            return self._blocks(X, check_weights(who, sample_weight, n_rows))
-        rows = self._check_rows(X, reset=reset)
-        return self._blocks(rows, check_weights(who, sample_weight, rows.shape[0]))
+        else:
+            X = self._check_rows(X, reset=reset)
+            n_rows = X.shape[0]
+        weights = check_weights(who, sample_weight, n_rows)
+        return self._as_for_the_fit(self._blocks(X, weights), reset=reset)
+
+    def _as_for_the_fit(self, source: Source, *, reset: bool) -> Source:
+        """The rows in the units of the fit, which are those of the rows it was given."""
+        if reset:
+            self.__dict__.pop("scaling_", None)
+            if isinstance(source, Scaled):
+                self.scaling_ = dict(source.scaling)
+        elif hasattr(self, "scaling_"):
+            weights = source.weights
+            source = self._blocks(scaled_as(source, self.scaling_))
+            return source if source.weights is weights else source.weighted(weights)
+        return source
 
     def _check_columns(self, source: Source, *, reset: bool) -> None:
         """Learn the columns of a source, or hold them to those of the fit."""
@@ -90,6 +117,14 @@ class Estimator(BaseEstimator):
                 f"X has {source.n_cols} features, but {who} is expecting {self.n_features_in_} "
                 "features as input; choose the columns of the fit."
             )
+        elif source.names is not None and hasattr(self, "feature_names_in_"):
+            names = self.feature_names_in_.tolist()
+            if list(source.names) != names:
+                raise ValueError(
+                    f"{who}: The feature names should match those that were passed during fit; "
+                    f"open the file with columns={names if len(names) <= 8 else 'those of the fit'}"
+                    ", in this order."
+                )
 
     def _blocks(self, X: Any, weights: Any = None) -> Source:
         return as_source(X, weights, self._n_threads())

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie._config import get_options
 from coterie.errors import ParameterError
 
 
@@ -150,8 +151,8 @@ def check_memory(who: str, n_bytes: int, for_what: str, instead: str) -> None:
 
 
 def available_memory() -> int | None:
-    """Bytes this process may still use, by the machine and its cgroup; None where unknown."""
-    known = []
+    """Bytes this process may still use, by machine, cgroup and option; None if unknown."""
+    known = [] if get_options()["max_memory"] is None else [int(get_options()["max_memory"])]
     with suppress(OSError, ValueError):
         lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
         known.append(1024 * int(lines["MemAvailable"].split()[0]))

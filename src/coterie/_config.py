@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -13,11 +14,20 @@ import joblib
 
 from coterie._kernels import available_isas, kernels
 
-_DEFAULTS: dict[str, Any] = {"n_threads": None, "check_invariants": False}
+_DEFAULTS: dict[str, Any] = {"n_threads": None, "check_invariants": False, "max_memory": None}
 _options: dict[str, Any] = dict(_DEFAULTS)
 
 #: More threads than any machine has CPUs.
 _MOST_THREADS = 1 << 16
+#: Bytes in what people write behind a number.
+_UNITS = {"": 1, "B": 1} | {
+    f"{letter}{tail}": base**power
+    for power, letter in enumerate("KMGT", start=1)
+    for tail, base in (("", 1000), ("B", 1000), ("IB", 1024))
+}
+#: Blocks that fit the memory: some four at once, and as much again in decoding; the rest
+#: is for the model, the labels and what Python itself takes.
+_BLOCKS_AT_ONCE = 32
 
 
 def set_options(**options: Any) -> None:
@@ -31,6 +41,11 @@ def set_options(**options: Any) -> None:
     check_invariants : bool
         Verify after every half-step what must always be true (k-means: the sum of squared
         errors never rises) and name the step that broke it. Slower; for debugging.
+    max_memory : int, str or None
+        Bytes (or "512MB", "2GiB") that the process should stay within while rows are streamed
+        from files, databases or memory maps: blocks and what is read ahead are made smaller. What
+        a result takes (4 bytes a row for labels) is on top where it is large. None: no limit, and
+        blocks of 16 MB (memory maps: 64 MB).
     """
     for name, value in options.items():
         if name not in _DEFAULTS:
@@ -41,7 +56,31 @@ def set_options(**options: Any) -> None:
             value = _check_n_threads("set_options", value)
         if name == "check_invariants" and not isinstance(value, bool):
             raise ValueError(f"set_options: check_invariants={value!r}; use True or False.")
+        if name == "max_memory" and value is not None:
+            value = _check_bytes(value)
         _options[name] = value
+
+
+def _check_bytes(value: Any) -> int:
+    """A number of bytes, given as such or with a unit."""
+    parts = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]*)\s*", str(value))
+    unit = None if parts is None else _UNITS.get(parts[2].upper())
+    try:
+        n_bytes = 0 if parts is None or unit is None else int(float(parts[1]) * unit)
+    except (ValueError, OverflowError):
+        n_bytes = 0
+    if isinstance(value, bool) or n_bytes < 1:
+        raise ValueError(
+            f"set_options: max_memory={value!r}; use a number of bytes, a text such as '512MB' or "
+            "'2GiB', or None."
+        )
+    return n_bytes
+
+
+def block_bytes(usual: int) -> int:
+    """Bytes a block of streamed rows may take: what is usual, or less under `max_memory`."""
+    most = _options["max_memory"]
+    return usual if most is None else max(1, min(usual, most // _BLOCKS_AT_ONCE))
 
 
 def get_options() -> dict[str, Any]:

@@ -201,6 +201,9 @@ LATER_RECORDS = Many(Parts(), optional=True)
 COLUMNS: dict[str, Field] = {
     "n_features_in_": Whole(1, 2**31, size="columns"),
     "feature_names_in_": Text(("columns",), optional=True),
+    "scaling_": Parts(
+        {"mean": Array("f8", ("columns",)), "scale": Array("f8", ("columns",), 0)}, optional=True
+    ),
 }
 
 

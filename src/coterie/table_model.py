@@ -12,31 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from coterie.data.scaling import Scaling, standardized
 from coterie.errors import DataError
 
 __all__ = ["Scaling", "TableModel", "standardized"]
-
-Scaling = dict[str, npt.NDArray[np.float64]]
-
-#: Rows handled in one go.
-_BATCH = 1 << 18
 
 #: Methods of estimators whose first argument is rows.
 _OF_ROWS = frozenset({
     "aic", "bic", "cophenetic_correlation", "free_energy", "icl", "predict",
     "predict_membership", "predict_proba", "score", "score_samples", "transform",
 })  # fmt: skip
-
-
-def standardized(values: npt.NDArray[Any], scaling: Scaling | None) -> npt.NDArray[Any]:
-    """``(values - mean) / scale`` in the precision of `values`; without a scaling, the values."""
-    if scaling is None:
-        return values
-    scaled = np.empty(values.shape, dtype=values.dtype)
-    for start in range(0, len(values), _BATCH):
-        batch = slice(start, start + _BATCH)
-        scaled[batch] = (values[batch] - scaling["mean"]) / scaling["scale"]
-    return scaled
 
 
 class TableModel:

@@ -22,6 +22,7 @@ from coterie.centroid._kmeans import seeded
 from coterie.centroid._space import Columns, Space
 from coterie.centroid._sphere import start_on_sphere, unit_rows
 from coterie.data import Source
+from coterie.data.written import given_or_written
 
 Floats = npt.NDArray[np.float64]
 
@@ -105,30 +106,34 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         centers = np.ascontiguousarray(self.cluster_centers_, dtype=np.float64)
         return Fitted(type(self).__name__, centers, getattr(self, "feature_names_in_", None))
 
-    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+    def predict(self, X: Any, *, out: Any = None) -> Any:
         """The nearest centre of every row; ties go to the lower index.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
+        X : array or CSR matrix of shape (n_rows, n_features), path or source
+        out : path or None
+            A `.parquet`, `.npy`, `.csv` or `.arrow` file to write to instead, block by block.
 
         Returns
         -------
-        labels : int32 array of shape (n_rows,)
+        labels : int32 array of shape (n_rows,), or the path of `out`
         """
         check_is_fitted(self)
         blocks = self._blocks_to_cluster(X, reset=False)
-        return blocks.map(label_any, self._known(), dtype=np.int32)
+        return given_or_written(blocks, out, "label", label_any, self._known(), dtype=np.int32)
 
-    def transform(self, X: Any) -> npt.NDArray[Any]:
+    def transform(self, X: Any, *, out: Any = None) -> Any:
         """Distance of every row to every centre (cosine: on the unit sphere).
 
-        Memory: n_rows x n_clusters, which is the result.
+        Memory: n_rows x n_clusters, which is the result; a block of it where it is written to
+        `out`, see `predict`.
         """
         check_is_fitted(self)
         blocks = self._blocks_to_cluster(X, reset=False)
         known = self._known()
-        return blocks.map(dists_of_any, known, dtype=blocks.dtype, width=len(known.centers))
+        names = [f"distance_{center}" for center in range(len(known.centers))]
+        return given_or_written(blocks, out, names, dists_of_any, known, dtype=blocks.dtype)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> npt.NDArray[Any]:
         """Fit, then `transform` the same rows."""

@@ -44,6 +44,7 @@ from coterie.centroid._shares import Split, everything
 from coterie.centroid._space import Columns, Space
 from coterie.centroid._steps import ALGORITHMS, new_tally
 from coterie.data import Block, Source
+from coterie.data.written import given_or_written
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
@@ -228,21 +229,25 @@ class BisectingKMeans(CentroidClusterer):
         self.history_, self.events_ = recorder.history, recorder.events
         return self
 
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: Any, *, out: Any = None) -> Any:
         """The cluster every row reaches by going down the tree to the nearer half each time.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
+        X : array or CSR matrix of shape (n_rows, n_features), path or source
+        out : path or None
+            A `.parquet`, `.npy`, `.csv` or `.arrow` file to write to instead, block by block.
 
         Returns
         -------
-        labels : int32 array of shape (n_rows,)
+        labels : int32 array of shape (n_rows,), or the path of `out`
         """
         check_is_fitted(self)
         blocks = self._blocks_to_cluster(X, reset=False)
         tree = Tree(self.tree_centers_, self.tree_children_)
-        return blocks.map(walk_down, self._known(), tree, dtype=np.int32)
+        return given_or_written(
+            blocks, out, "label", walk_down, self._known(), tree, dtype=np.int32
+        )
 
     def _two_means(self, blocks: Source, rng: np.random.RandomState) -> Split | None:
         """Split some rows in two; None where those with weight cannot be told apart."""

@@ -1,7 +1,11 @@
 """Where rows come from: one interface, Source, over arrays, files, databases and clusters."""
 
 from coterie.data.array import ArraySource
-from coterie.data.opened import as_source, is_dask
+from coterie.data.opened import as_source, is_dask, is_elsewhere, open
 from coterie.data.source import Block, RowsByNumber, Source
+from coterie.data.sql import from_sql, write_sql
 
-__all__ = ["ArraySource", "Block", "RowsByNumber", "Source", "as_source", "is_dask"]
+__all__ = [
+    "ArraySource", "Block", "RowsByNumber", "Source", "as_source", "from_sql", "is_dask",
+    "is_elsewhere", "open", "write_sql",
+]  # fmt: skip

@@ -162,8 +162,8 @@ def read_delimited(
     Where that is not told, the delimiter is what the first line has most of, the first line has
     names unless its cells are numbers, and the decimal mark is what `guess_decimal` says.
     """
-    first, delimiter = _first_line(name, data, delimiter)
-    has_header = _has_names(first) if header is None else header
+    first, delimiter = first_line(name, data, delimiter)
+    has_header = has_names(first) if header is None else header
     titles = first if has_header else [f"x{index}" for index in range(len(first))]
     for title in categorical:
         if title not in titles:
@@ -227,7 +227,7 @@ def _undecodable(cell: bytes | None) -> bool:
     return False
 
 
-def _first_line(name: str, data: bytes, delimiter: str | None) -> tuple[list[str], str]:
+def first_line(name: str, data: bytes, delimiter: str | None) -> tuple[list[str], str]:
     """The cells of the first line that is not blank, and what separates them."""
     if not data.strip():
         raise DataError(f"{name}: the file is empty; give a table with rows.")
@@ -261,7 +261,7 @@ def _likely_delimiter(text: str) -> str:
     return max(",;\t", key=text.count)
 
 
-def _has_names(cells: list[str]) -> bool:
+def has_names(cells: list[str]) -> bool:
     """Whether a first line holds names: not all numbers, and none with a fraction."""
     numbers = [cell for cell in cells if notation.is_number(cell)]
     return len(numbers) < len(cells) and not any("." in cell for cell in numbers)

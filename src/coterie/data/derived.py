@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from coterie.data.source import Source
+from coterie.errors import DataError
 
 
 class Transformed(Source):
@@ -50,3 +51,30 @@ class Filtered(Source):
     def _pieces(self) -> Iterator[Any]:
         for block in self._source:
             yield block.rows[self._keeps(block.rows)]
+
+
+class Concatenated(Source):
+    """The rows of several sources, one after the other."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        first = sources[0]
+        for other in sources[1:]:
+            if other.n_cols != first.n_cols:
+                raise DataError(
+                    f"{first} has {first.n_cols} columns and {other} has {other.n_cols}; give "
+                    "files with the same columns."
+                )
+        counts = [source._n_rows for source in sources]
+        known = None if None in counts else sum(count or 0 for count in counts)
+        dtype = np.result_type(*(source.dtype for source in sources))
+        super().__init__(first.n_cols, dtype, names=first.names, n_rows=known)
+        self.sparse = first.sparse
+        self._sources = list(sources)
+
+    def __str__(self) -> str:
+        return f"{self._sources[0]} and {len(self._sources) - 1} more"
+
+    def _pieces(self) -> Iterator[Any]:
+        for source in self._sources:
+            for block in source:
+                yield block.rows.astype(self.dtype, copy=False)
