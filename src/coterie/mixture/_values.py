@@ -1,72 +1,162 @@
-"""What the cells of X may hold: others are refused, naming the first and where it is."""
+"""How rows are read: what their cells may hold, others being refused, naming the first of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from coterie._complaints import first_odd
+from coterie._complaints import Cell, first_odd
+from coterie.data import Block, Source
 from coterie.data.columns import column_words
+
+
+class Reading(Protocol):
+    """A way to read rows as given: checked, and as a family wants them. Pickles."""
+
+    def __call__(self, block: Block) -> tuple[Block, bool]:
+        """A block as the family wants it, and whether cells of it are missing."""
+        ...
+
+    def all(self, source: Source) -> tuple[Source, bool]:
+        """The same of all rows; the first that is odd is refused before anything else happens."""
+        ...
+
+
+@dataclass(frozen=True)
+class Oddities:
+    """The first odd cell of each sort (None: there is none), and whether cells are `missing`."""
+
+    missing: bool
+    first: tuple[Cell | None, ...]
+
+    def __add__(self, other: Oddities) -> Oddities:
+        pairs = zip(self.first, other.first, strict=True)
+        first = tuple(theirs if ours is None else ours for ours, theirs in pairs)
+        return Oddities(self.missing or other.missing, first)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Numbers as they are: infinity is refused and, unless `allow_nan`, NaN."""
+
+    who: str
+    names: Sequence[str] | None = None
+    allow_nan: bool = False
+
+    def __call__(self, block: Block) -> tuple[Block, bool]:
+        found = self.look(block)
+        self._refuse(found)
+        return block, found.missing
+
+    def all(self, source: Source) -> tuple[Source, bool]:
+        found = source.total(self.look)
+        self._refuse(found)
+        return source, found.missing
+
+    def look(self, block: Block) -> Oddities:
+        """What is odd about a block: of all sorts, but others only where all is finite."""
+        missing, odd = self._not_finite(block.rows)
+        others = self._others(block) if odd is None else (None,) * self._n_others
+        first = (odd, *others)
+        if block.start:
+            first = tuple(cell and cell._replace(row=block.start + cell.row) for cell in first)
+        return Oddities(missing, first)
+
+    def _not_finite(self, rows: Any) -> tuple[bool, Cell | None]:
+        """Whether cells are missing, and the first that may not be as it is."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(np.sum(rows.data if sp.issparse(rows) else rows)):
+                return False, None  # as nearly always, and one pass has told
+        found = first_odd(rows, np.isinf if self.allow_nan else lambda values: ~np.isfinite(values))
+        return found is None and self.allow_nan and has_missing(rows), found
+
+    #: How many more sorts of oddities there are.
+    _n_others = 0
+
+    def _others(self, block: Block) -> tuple[Cell | None, ...]:
+        return ()
+
+    def _refuse(self, found: Oddities) -> None:
+        """Complain of what was found first, if anything was."""
+        odd = found.first[0]
+        if odd is None:
+            return
+        if np.isnan(odd.value):
+            raise ValueError(
+                f"{self.who}: X contains NaN, first in {self._where(odd)}; leave such rows out, or "
+                "use GaussianMixture, CategoricalMixture or MixedMixture, which know missing "
+                "values."
+            )
+        raise ValueError(
+            f"{self.who}: X contains infinity, first in {self._where(odd)}; leave such rows out"
+            f"{', or mark the cell as missing (NaN)' if self.allow_nan else ''}."
+        )
+
+    def _where(self, cell: Cell) -> str:
+        return f"row {cell.row}, {column_words(self.names, cell.column)}"
+
+
+@dataclass(frozen=True)
+class Counts(Values):
+    """Counts: what is negative is refused and, unless `fractions` count, no whole number."""
+
+    fractions: bool = False
+
+    _n_others = 2
+
+    def _others(self, block: Block) -> tuple[Cell | None, ...]:
+        negative = first_odd(block.rows, lambda values: values < 0)
+        if self.fractions:
+            return negative, None
+        return negative, first_odd(block.rows, lambda values: np.floor(values) != values)
+
+    def _refuse(self, found: Oddities) -> None:
+        super()._refuse(found)
+        odd = found.first[1] or found.first[2]
+        if odd is not None:
+            # The first words are scikit-learn's, which tools look for.
+            what = "Negative values in data" if odd.value < 0 else "Fractions in data"
+            fractions = "" if odd.value < 0 else ", set fractions=True for averaged counts"
+            raise ValueError(
+                f"{self.who}: {what}: X must hold counts, but {self._where(odd)} is {odd.value:g}; "
+                f"count events in whole numbers{fractions}, or use GaussianMixture for "
+                "measurements."
+            )
+
+
+@dataclass(frozen=True)
+class Above(Values):
+    """Numbers as 1 where they exceed the threshold, else 0."""
+
+    threshold: float = 0.0
+
+    def __call__(self, block: Block) -> tuple[Block, bool]:
+        block, missing = super().__call__(block)
+        return replace(block, rows=self.binary(block.rows)), missing
+
+    def all(self, source: Source) -> tuple[Source, bool]:
+        source, missing = super().all(source)
+        return source.through(self.binary), missing
+
+    def binary(self, rows: Any) -> Any:
+        """A copy of the rows: 1 where they exceed the threshold, else 0."""
+        if not sp.issparse(rows):
+            return (rows > self.threshold).astype(rows.dtype)
+        if self.threshold < 0:
+            raise ValueError(
+                f"{self.who}: threshold={self.threshold:g} would turn the zeros of a sparse X into "
+                "ones; use a threshold of at least 0, or pass X as a dense array."
+            )
+        binary = rows.copy()
+        binary.data = (rows.data > self.threshold).astype(rows.dtype)
+        binary.eliminate_zeros()
+        return binary
 
 
 def has_missing(rows: Any) -> bool:
     """Whether a value is NaN."""
     return bool(np.isnan(np.min(rows)))
-
-
-def check_finite(
-    who: str, rows: Any, *, allow_nan: bool, names: Sequence[str] | None = None
-) -> bool:
-    """Refuse infinity and, unless allowed, NaN; tell whether there is any."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(rows.data if sp.issparse(rows) else rows)):
-            return False  # as nearly always, and one pass has told
-    found = first_odd(rows, np.isinf if allow_nan else lambda values: ~np.isfinite(values))
-    if found is None:
-        return allow_nan and has_missing(rows)
-    where = f"row {found.row}, {column_words(names, found.column)}"
-    if np.isnan(found.value):
-        raise ValueError(
-            f"{who}: X contains NaN, first in {where}; leave such rows out, or use "
-            "GaussianMixture, CategoricalMixture or MixedMixture, which know missing values."
-        )
-    raise ValueError(
-        f"{who}: X contains infinity, first in {where}; leave such rows out"
-        f"{', or mark the cell as missing (NaN)' if allow_nan else ''}."
-    )
-
-
-def check_counts(
-    who: str, rows: Any, *, fractions: bool = False, names: Sequence[str] | None = None
-) -> None:
-    """Refuse what is negative or, unless `fractions` count, no whole number."""
-    found = first_odd(rows, lambda values: values < 0)
-    if found is None and not fractions:
-        found = first_odd(rows, lambda values: np.floor(values) != values)
-    if found is not None:
-        value, where = found.value, f"row {found.row}, {column_words(names, found.column)}"
-        # The first words are scikit-learn's, which tools look for.
-        what = "Negative values in data" if value < 0 else "Fractions in data"
-        raise ValueError(
-            f"{who}: {what}: X must hold counts, but {where} is {value:g}; count events in whole "
-            f"numbers{'' if value < 0 else ', set fractions=True for averaged counts'}, or use "
-            "GaussianMixture for measurements."
-        )
-
-
-def above(who: str, rows: Any, threshold: float) -> Any:
-    """A copy of the rows: 1 where they exceed the threshold, else 0."""
-    if not sp.issparse(rows):
-        return (rows > threshold).astype(rows.dtype)
-    if threshold < 0:
-        raise ValueError(
-            f"{who}: threshold={threshold:g} would turn the zeros of a sparse X into ones; use a "
-            "threshold of at least 0, or pass X as a dense array."
-        )
-    binary = rows.copy()
-    binary.data = (rows.data > threshold).astype(rows.dtype)
-    binary.eliminate_zeros()
-    return binary
