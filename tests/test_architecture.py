@@ -30,8 +30,10 @@ SHARED = {
     "_base",
     "_checks",
     "_complaints",
+    "_doors",
     "_files",
     "_history",
+    "_in_memory",
     "_labels",
     "_progress",
     "_restarts",
@@ -168,6 +170,33 @@ def test_no_private_name_crosses_a_family(path: Path) -> None:
         if (part, parts[0]) not in MAY_LOOK_INSIDE:
             private = [piece for piece in parts[1:] if piece.startswith("_")]
             assert not private, f"{_name(path)} uses a private part of {parts[0]}: {name}"
+
+
+#: What needs rows by number: covers of seeding, batches, local search, and what is kept beside rows
+#: in memory. All else sees blocks.
+NEED_ROWS = {
+    "_in_memory.py",
+    "centroid/_local_search.py",
+    "centroid/_minibatch.py",
+    "centroid/_seed_distances.py",
+    "mixture/_bits.py",
+    "mixture/_missing.py",
+}
+
+
+@pytest.mark.parametrize("path", IN_A_PART, ids=_name)
+def test_rows_of_a_source_stay_in_data(path: Path) -> None:
+    if _part(path) == "data" or _name(path) in NEED_ROWS:
+        return
+    asked = [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "rows"
+        and isinstance(node.value, (ast.Name, ast.Attribute))
+        and (node.value.id if isinstance(node.value, ast.Name) else node.value.attr)
+        in ("blocks", "_blocks", "source", "_source")
+    ]  # fmt: skip
+    assert not asked, f"{_name(path)}, line {asked[0].lineno} reads the rows of a source"
 
 
 @pytest.mark.parametrize("path", FILES, ids=_name)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
@@ -203,11 +202,9 @@ def test_what_cannot_be_is_refused(call: Any, match: str) -> None:
         call(rows(5, 3))
 
 
-def test_parameters_of_other_metrics_and_sparse_rows_are_refused() -> None:
+def test_parameters_of_other_metrics_are_refused() -> None:
     with pytest.raises(TypeError, match="p, which it does not take"):
         pairwise(rows(5, 3), metric="euclidean", p=3)
-    with pytest.raises(TypeError, match="toarray"):
-        pairwise(sp.csr_matrix(rows(5, 3)))
 
 
 def test_mixed_dtypes_meet_in_float64() -> None:

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from apart import outcomes
-from coterie._checks import check_csr, check_sparse
+from coterie._doors import check_csr, check_sparse
 
 SETUP = """
 import numpy as np, scipy.sparse as sp, coterie, warnings

@@ -101,12 +101,13 @@ TEST(steps_stop_when_asked) {
     const Rows<float> rows(5000, 8, Layout::c, Kind::normal, random);
     const auto x = rows.view();
     const Space<float> space(x, true, 1);
-    const std::vector<std::int64_t> row_ids(20000 * 1000LL / 100, 1);
+    const std::int64_t n_steps = 40000, batch_size = 100;  // far more than 50 ms of work
+    const std::vector<std::int64_t> row_ids(n_steps * batch_size, 1);
     auto centers = centers_for(x, 20, Kind::normal, random);
-    std::vector<double> counts(20), inertias(2000), sq_moves(2000);
+    std::vector<double> counts(20), inertias(n_steps), sq_moves(n_steps);
     for (const int n_threads : {1, 2}) {
-        DenseBatches<float> batches(x, space.frame(), 100);
-        const StepPlan plan{row_ids.data(), 2000, 100, nullptr, 0, 0, 1000000};
+        DenseBatches<float> batches(x, space.frame(), batch_size);
+        const StepPlan plan{row_ids.data(), n_steps, batch_size, nullptr, 0, 0, 1000000};
         StepState state{centers.data(), counts.data(), 20, 0};
         bool interrupted = false;
         try {

@@ -12,18 +12,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from coterie import _files
-from coterie._checks import (
-    FLOATS,
-    Rule,
-    check_csr,
-    check_params,
-    check_weights,
-    dense,
-    is_stand_in,
-    trusted,
-    validated,
-)
+from coterie._checks import Rule, check_params, is_stand_in
 from coterie._config import resolve_n_threads
+from coterie._doors import FLOATS, check_csr, check_weights, dense, trusted, validated
 from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
 from coterie.data import Source, as_source
@@ -55,16 +46,16 @@ class Estimator(BaseEstimator):
         return check_csr(type(self).__name__, rows) if sp.issparse(rows) else rows
 
     def _dense_rows(
-        self, X: Any, *, reset: bool, finite: bool = True, copy: bool = False
+        self, X: Any, *, reset: bool, finite: bool = True, copy: bool = False, at_least: int = 1
     ) -> npt.NDArray[Any]:
         """Rows as a float array, of our own if `copy`; sparse ones that would not fit are refused.
 
-        For methods whose structure needs all rows in memory.
+        For methods whose structure needs all rows, `at_least` so many, in memory.
         """
         who = type(self).__name__
         rows = validated(
             self, trusted(who, X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finite,
-            reset=reset, copy=copy and not sp.issparse(X),
+            reset=reset, copy=copy and not sp.issparse(X), ensure_min_samples=at_least,
         )  # fmt: skip
         return dense(who, rows)
 

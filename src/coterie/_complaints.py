@@ -14,20 +14,28 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie.data.columns import column_names, columns_of
-
-#: Numbers looked at in one go.
-_TILE_NUMBERS = 1 << 18
+from coterie.data.columns import Cell, column_names, columns_of, first_odd
 
 
 @contextmanager
-def advising(who: str, X: Any, names: Sequence[str] | None = None) -> Iterator[None]:
+def advising(
+    who: str,
+    X: Any,
+    names: Sequence[str] | None = None,
+    name: str = "X",
+    *,
+    knows_missing: bool = False,
+) -> Iterator[None]:
     """Let complaints of scikit-learn about X also say who asked, where to look and what to do.
 
     Parameters
     ----------
     names
         Of the columns, where X itself does not know them.
+    name
+        What the caller calls X.
+    knows_missing
+        Whether NaN is welcome, as a missing cell.
     """
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # of a sum that only looks for NaN
@@ -35,40 +43,22 @@ def advising(who: str, X: Any, names: Sequence[str] | None = None) -> Iterator[N
     except (TypeError, ValueError) as error:
         found = str(error).splitlines()[0].rstrip(".:")
         for words, explain in _EXPLANATIONS.items():
-            if found.startswith(words):
+            if found.startswith(words.format(name=name)):
                 # NumPy's own subclasses of TypeError take other arguments.
                 kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"{who}: {explain(found, X, names)}.") from error
+                raise kind(
+                    f"{who}: {explain(found, Given(X, name, names, knows_missing))}."
+                ) from error
         raise
 
 
-class Cell(NamedTuple):
-    """A place in a table, and what stands there."""
+class Given(NamedTuple):
+    """A table that was found wanting: what it is called, and its columns where they have names."""
 
-    row: int
-    column: int
-    value: Any
-
-    def column_words(self, names: Sequence[str] | None) -> str:
-        """The column by its name, where it has one."""
-        return str(self.column) if names is None else repr(str(names[self.column]))
-
-
-def first_odd(rows: Any, odd: Callable[[Any], Any]) -> Cell | None:
-    """The first number, row by row, for which `odd` holds; None without one."""
-    if sp.issparse(rows):
-        at = np.flatnonzero(odd(rows.data))
-        if not at.size:
-            return None
-        row = int(np.searchsorted(rows.indptr, at[0], side="right")) - 1
-        return Cell(row, int(rows.indices[at[0]]), float(rows.data[at[0]]))
-    step = max(1, _TILE_NUMBERS // rows.shape[1])
-    for start in range(0, rows.shape[0], step):
-        mask = odd(rows[start : start + step])
-        if mask.any():
-            row, column = (int(at) for at in np.argwhere(mask)[0])
-            return Cell(start + row, column, float(rows[start + row, column]))
-    return None
+    table: Any
+    name: str
+    columns: Sequence[str] | None
+    knows_missing: bool
 
 
 def _find(X: Any, odd: Callable[[Any], bool]) -> Cell | None:
@@ -89,12 +79,13 @@ def _first_of(j: int, column: npt.NDArray[Any], odd: Callable[[Any], bool]) -> C
     return next((Cell(row, j, column[row]) for row in rows), None)
 
 
-def _where(X: Any, names: Sequence[str] | None, odd: Callable[[Any], bool]) -> str:
-    """The words for the first odd cell of X."""
-    cell = _find(X, odd)
+def _where(given: Given, odd: Callable[[Any], bool]) -> str:
+    """The words for the first odd cell of a table."""
+    cell = _find(given.table, odd)
     if cell is None:
         return ""
-    column = cell.column_words(column_names(X) if names is None else names)
+    names = column_names(given.table) if given.columns is None else given.columns
+    column = cell.column_words(names)
     return f" in column {column} (row {cell.row})"
 
 
@@ -130,69 +121,79 @@ def _is_no_number(value: Any) -> bool:
     return False
 
 
-def _explain_missing(found: str, X: Any, names: Sequence[str] | None) -> str:
-    where = _where(X, names, _is_missing)
-    return f"{found}{where}; leave such rows out, fill the cells, or use GaussianMixture"
+def _explain_missing(found: str, given: Given) -> str:
+    where = _where(given, _is_missing)
+    return (
+        f"{found}{where}; leave such rows out, fill the cells, or use GaussianMixture or "
+        "MixedMixture, which know missing cells"
+    )
 
 
-def _explain_infinite(found: str, X: Any, names: Sequence[str] | None) -> str:
-    where = _where(X, names, _is_infinite)
-    return f"{found}{where}; leave such rows out, or scale the column down"
+def _explain_infinite(found: str, given: Given) -> str:
+    where = _where(given, _is_infinite)
+    instead = "mark the cell as missing (NaN)" if given.knows_missing else "scale the column down"
+    return f"{found}{where}; leave such rows out, or {instead}"
 
 
-def _explain_text(found: str, X: Any, names: Sequence[str] | None) -> str:
-    where = _where(X, names, _is_no_number)
+def _explain_text(found: str, given: Given) -> str:
+    where = _where(given, _is_no_number)
     return f"{found}{where}; leave text columns out, encode them, or use MixedMixture"
 
 
-def _explain_object(found: str, X: Any, names: Sequence[str] | None) -> str:
-    return f"{found}{_where(X, names, _is_no_number)}; pass a table of numbers"
+def _explain_object(found: str, given: Given) -> str:
+    return f"{found}{_where(given, _is_no_number)}; pass a table of numbers"
 
 
-def _explain_dates(found: str, X: Any, names: Sequence[str] | None) -> str:
+def _explain_dates(found: str, given: Given) -> str:
     kinds = {
         f"column {name!r} holds {column.dtype}"
-        for name, column in zip(column_names(X) or (), columns_of(X), strict=False)
+        for name, column in zip(
+            column_names(given.table) or (), columns_of(given.table), strict=False
+        )
         if column.dtype.kind in "mM"
     }
-    held = " and ".join(sorted(kinds)) or "X holds types that have none in common"
-    return f"X must hold numbers, and {held}; count days or seconds from some date, or leave it out"
-
-
-def _explain_dimensions(found: str, X: Any, names: Sequence[str] | None) -> str:
+    held = " and ".join(sorted(kinds)) or f"{given.name} holds types that have none in common"
     return (
-        f"{found}; X has shape {np.shape(X)}: pass a row for each thing to cluster, for example "
-        "X.reshape(len(X), -1)"
+        f"{given.name} must hold numbers, and {held}; count days or seconds from some date, or "
+        "leave it out"
     )
 
 
-def _explain_one_dimension(found: str, X: Any, names: Sequence[str] | None) -> str:
+def _explain_dimensions(found: str, given: Given) -> str:
+    return (
+        f"{found}; {given.name} has shape {np.shape(given.table)}: pass a row for each thing to "
+        f"cluster, for example {given.name}.reshape(len({given.name}), -1)"
+    )
+
+
+def _explain_one_dimension(found: str, given: Given) -> str:
+    X, name = given.table, given.name
     if np.ndim(X) == 0:
-        return f"{found}: X is {type(X).__name__} {str(X)[:40]!r}; pass a table of rows"
+        return f"{found}: {name} is {type(X).__name__} {str(X)[:40]!r}; pass a table of rows"
     # "Reshape your data" are scikit-learn's words, which tools look for.
     return (
-        f"{found}: X has shape {np.shape(X)}. Reshape your data: X.reshape(-1, 1) where it is one "
-        "column, X.reshape(1, -1) where it is one row"
+        f"{found}: {name} has shape {np.shape(X)}. Reshape your data: {name}.reshape(-1, 1) where "
+        f"it is one column, {name}.reshape(1, -1) where it is one row"
     )
 
 
-def _explain_complex(found: str, X: Any, names: Sequence[str] | None) -> str:
+def _explain_complex(found: str, given: Given) -> str:
     return (
-        f"{found}: X has dtype {getattr(X, 'dtype', 'complex')}; pass real numbers, for example "
-        "np.column_stack([X.real, X.imag])"
+        f"{found}: {given.name} has dtype {getattr(given.table, 'dtype', 'complex')}; pass real "
+        f"numbers, for example np.column_stack([{given.name}.real, {given.name}.imag])"
     )
 
 
 #: The first words that scikit-learn, or NumPy below it, finds for rows it cannot take.
-_EXPLANATIONS: dict[str, Callable[[str, Any, Sequence[str] | None], str]] = {
+_EXPLANATIONS: dict[str, Callable[[str, Given], str]] = {
     "could not convert string to float": _explain_text,
-    "Input X contains NaN": _explain_missing,
-    "Input X contains infinity": _explain_infinite,
+    "Input {name} contains NaN": _explain_missing,
+    "Input {name} contains infinity": _explain_infinite,
     "Found array with dim": _explain_dimensions,
-    "Found array with": lambda found, X, names: f"{found}; pass more rows, or more columns",
+    "Found array with": lambda found, given: f"{found}; pass more rows, or more columns",
     "Expected 2D array": _explain_one_dimension,
     "Complex data not supported": _explain_complex,
     "The DType": _explain_dates,
     "float() argument must be": _explain_object,
-    "setting an array element": lambda found, X, names: f"{found}; pass rows of equal length",
+    "setting an array element": lambda found, given: f"{found}; pass rows of equal length",
 }

@@ -1,6 +1,6 @@
 """The exceptions of coterie's own; all others are Python's or scikit-learn's."""
 
-__all__ = ["AdviceWarning", "DataError", "FileError", "InvariantError"]
+__all__ = ["AdviceWarning", "DataError", "FileError", "InvariantError", "ParameterError"]
 
 
 class AdviceWarning(UserWarning):
@@ -13,6 +13,10 @@ class DataError(ValueError):
 
 class FileError(ValueError):
     """A model cannot be stored in a file, or a file does not hold a usable model."""
+
+
+class ParameterError(ValueError, TypeError):
+    """A parameter is not what it may be; both kinds of error, as scikit-learn's own is."""
 
 
 class InvariantError(RuntimeError):

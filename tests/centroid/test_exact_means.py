@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from coterie import KMeans
-from coterie.centroid import _passes
-from coterie.data import Source
+from coterie.centroid import _streamed
+from coterie.data.npy import NpySource
 
 DECIMALS = [[0.6], [0.1], [-0.8], [-0.5]]
 
@@ -100,9 +100,8 @@ def test_rows_on_disk_have_the_same_means(tmp_path, monkeypatch):
     X = np.random.default_rng(2).normal(size=(500, 3))
     np.save(tmp_path / "X.npy", X)
     on_disk = np.load(tmp_path / "X.npy", mmap_mode="r")
-    monkeypatch.setattr(Source, "block_bytes", 1000)
-    monkeypatch.setattr(_passes, "_FEW_VALUES", 100_000)
-    monkeypatch.setattr(_passes, "_SCAN_ROWS", 64)
+    monkeypatch.setattr(NpySource, "block_bytes", 1000)
+    monkeypatch.setattr(_streamed, "_FEW_VALUES", 100_000)
     for n_clusters in (3, 200):
         mapped, plain = settled(on_disk, n_clusters), settled(X, n_clusters)
         assert np.array_equal(mapped.cluster_centers_, plain.cluster_centers_)

@@ -1,6 +1,6 @@
 """Lloyd's iterations: against the naive twin, and what must always be true of them.
 
-Covers coterie.centroid._tally and coterie.errors.
+Covers coterie.centroid._tally, coterie.centroid._kept and coterie.errors.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from hypothesis.extra import numpy as hnp
 import twins
 from coterie import KMeans, options
 from coterie._history import Recorder
+from coterie.centroid._kept import KeptTally
 from coterie.centroid._lloyd import lloyd, relocate_empty
-from coterie.centroid._passes import choose_space, farthest_rows
+from coterie.centroid._passes import choose_space, farthest_of
 from coterie.centroid._steps import PlainStep
-from coterie.centroid._tally import Tally
 from coterie.data import as_source
 from coterie.errors import InvariantError
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 
 def step_on(X: Any, n_clusters: int, weights: Any = None) -> PlainStep:
     blocks = as_source(np.asarray(X), weights, 2)
-    return PlainStep(Tally(blocks, choose_space(blocks)[1], n_clusters))
+    return PlainStep(KeptTally(blocks, choose_space(blocks)[1], n_clusters))
 
 
 @st.composite
@@ -250,7 +250,7 @@ def test_farthest_rows_of_many_parts_are_those_of_all_rows() -> None:
     tally = step.tally
     sq_dists = np.square(X - centers[tally.labels]).sum(axis=1) * (weights > 0)
     expected = np.lexsort((np.arange(20_000), -sq_dists))[:700]
-    found = farthest_rows(tally.blocks, centers, tally.space, tally.labels, 700)
+    found, _ = farthest_of(tally.block, centers, tally.space, tally.labels, 700)
     np.testing.assert_array_equal(found, expected)
 
 
@@ -292,7 +292,7 @@ def test_the_invariant_check_names_the_step_that_broke_it() -> None:
     blocks = as_source(X)
 
     def run() -> Any:
-        step = WrongStep(Tally(blocks, choose_space(blocks)[1], 2))
+        step = WrongStep(KeptTally(blocks, choose_space(blocks)[1], 2))
         return lloyd(X[[0, 39]], repeat(step), max_iter=9, tol=-1, recorder=Recorder(9))
 
     run()

@@ -17,7 +17,7 @@ from coterie.centroid._local_search import Swaps, improve_seeds
 from coterie.centroid._minibatch import Plateau, RunningMeans, reassign, take_steps
 from coterie.centroid._passes import choose_space
 from coterie.centroid.minibatch import MiniBatchKMeans
-from coterie.data import Source
+from coterie.data import as_source
 
 WEIGHTS_ARE_NOT_COUNTS = "batches are drawn at random, so weights do not repeat rows exactly"
 

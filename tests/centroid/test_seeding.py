@@ -21,6 +21,7 @@ from coterie.centroid._passes import choose_space
 from coterie.centroid._seed_distances import DenseSeedDistances, seed_distances
 from coterie.centroid._seeding import SEEDINGS, Seeds, farthest_first
 from coterie.data import as_source
+from coterie.data.chance import Chance
 
 #: The seedings that choose rows.
 CHOOSING = ["k-means++", "random", "farthest-first", "k-means||"]
@@ -338,7 +339,7 @@ def test_scale_does_not_matter(init: str, factor: float) -> None:
 def test_random_labels_start_from_the_labels_means() -> None:
     X = np.random.RandomState(0).normal(size=(10_000, 3)).astype(np.float32)
     weights = np.random.RandomState(1).uniform(size=10_000)
-    labels = np.random.RandomState(4).randint(5, size=10_000)
+    labels = (Chance.of(np.random.RandomState(4)).draw(0, 10_000) * 5).astype(int)
     expected = [np.average(X[labels == j], axis=0, weights=weights[labels == j]) for j in range(5)]
     ours = seed("random-labels", X, 5, 4, weights=weights)
     assert ours.indices is None
@@ -347,7 +348,7 @@ def test_random_labels_start_from_the_labels_means() -> None:
 
 def test_a_label_nobody_got_starts_from_a_row() -> None:
     X = np.random.RandomState(0).normal(size=(20, 3))
-    labels = np.random.RandomState(0).randint(20, size=20)
+    labels = (Chance.of(np.random.RandomState(0)).draw(0, 20) * 20).astype(int)
     centers = seed("random-labels", X, 20, 0).centers
     unused = np.setdiff1d(np.arange(20), labels)
     assert len(unused) > 0

@@ -14,6 +14,7 @@ from sklearn.datasets import make_blobs
 
 from coterie import KMeans
 from coterie._history import Recorder
+from coterie.centroid._kept import KeptTally
 from coterie.centroid._passes import choose_space
 from coterie.centroid._steps import (
     HamerlyStep,
@@ -22,8 +23,8 @@ from coterie.centroid._steps import (
     choose_steps,
     neighbourly_order,
 )
-from coterie.centroid._tally import Tally
-from coterie.data import Source, as_source
+from coterie.data import as_source
+from coterie.data.npy import NpySource
 
 BOUNDED = ["hamerly", "yinyang", "elkan"]
 
@@ -138,7 +139,7 @@ def test_bounds_spare_most_rows_of_clear_clusters(step: Any) -> None:
 def test_rows_moved_by_hand_are_looked_at_again(step_type: Any) -> None:
     X = blobs(300, 2, 3)
     blocks = as_source(X)
-    step = step_type(Tally(blocks, choose_space(blocks)[1], 3))
+    step = step_type(KeptTally(blocks, choose_space(blocks)[1], 3))
     centers = X[:3].astype(np.float64)
     step.assign(centers)
     labels = step.tally.labels.copy()
@@ -220,7 +221,7 @@ def test_a_memory_map_gives_the_bits_of_rows_in_memory(
     weights = np.random.default_rng(0).random(1000) if weighted else None
     arguments: dict[str, Any] = {"init": X[:8], "tol": 0}
     in_memory = KMeans(8, algorithm="lloyd", **arguments).fit(X, sample_weight=weights)
-    monkeypatch.setattr(Source, "block_bytes", 70 * X.itemsize * 3)
+    monkeypatch.setattr(NpySource, "block_bytes", 70 * X.itemsize * 3)
     streamed = KMeans(8, algorithm=algorithm, **arguments).fit(on_disk, sample_weight=weights)
     np.testing.assert_array_equal(streamed.labels_, in_memory.labels_)
     np.testing.assert_array_equal(streamed.cluster_centers_, in_memory.cluster_centers_)
@@ -240,7 +241,7 @@ def test_the_coordinates_do_not_depend_on_the_cut(
     X = blobs(1000, 3, 5) + 0.1
     np.save(tmp_path / "rows.npy", X)
     whole = choose_space(as_source(X))[1]
-    monkeypatch.setattr(Source, "block_bytes", n_rows_each * 3 * 8)
+    monkeypatch.setattr(NpySource, "block_bytes", n_rows_each * 3 * 8)
     cut = choose_space(as_source(np.load(tmp_path / "rows.npy", mmap_mode="r")))[1]
     for name in ("scale", "shift", "step_inverse", "origin", "limbs", "wild"):
         np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name))
@@ -253,7 +254,7 @@ def test_a_memory_map_is_seeded_as_rows_in_memory_are(
     X = blobs(1000, 3, 5)
     np.save(tmp_path / "rows.npy", X)
     in_memory = KMeans(5, init=init, n_init=2, random_state=0).fit(X)
-    monkeypatch.setattr(Source, "block_bytes", 3000)
+    monkeypatch.setattr(NpySource, "block_bytes", 3000)
     on_disk = np.load(tmp_path / "rows.npy", mmap_mode="r")
     streamed = KMeans(5, init=init, n_init=2, random_state=0).fit(on_disk)
     np.testing.assert_array_equal(streamed.cluster_centers_, in_memory.cluster_centers_)
@@ -265,7 +266,7 @@ def test_a_step_is_chosen_by_name() -> None:
     space = choose_space(blocks)[1]
 
     def chosen(name: str) -> type:
-        return type(next(choose_steps(name, Tally(blocks, space, 2), Recorder(1))))
+        return type(next(choose_steps(name, blocks, space, 2, Recorder(1))))
 
     assert chosen("lloyd") is PlainStep
     assert chosen("hamerly") is HamerlyStep
@@ -287,5 +288,5 @@ def test_bounds_prove_labels_also_beside_a_row_far_out(algorithm: str, far: floa
 @pytest.mark.parametrize(("step_type", "n_bytes"), [(HamerlyStep, 4), (YinyangStep, 18)])
 def test_bounds_take_few_bytes_a_row(step_type: type[HamerlyStep], n_bytes: int) -> None:
     blocks = as_source(blobs(100, 2, 3))
-    step = step_type(Tally(blocks, choose_space(blocks)[1], 3))
+    step = step_type(KeptTally(blocks, choose_space(blocks)[1], 3))
     assert step.upper.nbytes + step.lower.nbytes == n_bytes * 100

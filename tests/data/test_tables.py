@@ -243,7 +243,7 @@ def test_bad_npy_files(tmp_path):
 
 
 def test_a_bad_value_in_a_late_chunk_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr("coterie.data.tables._CHUNK_BYTES", 64)
+    monkeypatch.setattr("coterie.data.columns._TILE_NUMBERS", 64)
     rows = np.zeros((100, 2))
     rows[[70, 99], 1] = np.nan
     np.save(tmp_path / "t.npy", rows)

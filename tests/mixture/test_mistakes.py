@@ -59,7 +59,7 @@ def test_nan_is_named_with_its_place(kind: Any) -> None:
     holes = ROWS[kind].copy()
     holes[7, 2] = np.nan
     words = refused(lambda: kind().fit(holes))
-    assert words.startswith(f"{kind.__name__}: X contains NaN, first in row 7, column 2; leave")
+    assert words.startswith(f"{kind.__name__}: Input X contains NaN in column 2 (row 7); leave")
     assert "GaussianMixture" in words
 
 

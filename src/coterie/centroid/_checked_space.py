@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_finite_rows
+from coterie._doors import check_finite
 from coterie.centroid._passes import choose_space
 from coterie.centroid._space import Columns, NotFiniteError, Space
 from coterie.data import Source
@@ -43,7 +43,7 @@ def checked_space(
     except NotFiniteError:
         with np.errstate(over="ignore", invalid="ignore"):
             for block in blocks:
-                check_finite_rows(who, block.rows, names)
+                check_finite(who, block.rows, names)
         columns = None
     if columns is None or _squares_overflow(columns, columns.n_rows):
         raise ValueError(

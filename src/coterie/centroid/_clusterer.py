@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Clusterer
+from coterie._history import Recorder
 from coterie._in_memory import rows_in_memory
 from coterie._stored import RECORDS, Array, Field, Real, Sizes, Whole
 from coterie.centroid._checked_space import checked_space
@@ -60,12 +61,17 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return checked_space(type(self).__name__, blocks, centers, names)
 
     def _start(
-        self, blocks: Source, space: Space, n_clusters: int, rng: np.random.RandomState
+        self,
+        blocks: Source,
+        space: Space,
+        n_clusters: int,
+        rng: np.random.RandomState,
+        recorder: Recorder | None = None,
     ) -> Floats:
         """Starting centres as `init` says: the name of a seeding, a function, or centres."""
         init = self.init
         if isinstance(init, str):
-            centers = seeded(init, self.n_local_trials)(blocks, space, n_clusters, rng)
+            centers = seeded(init, self.n_local_trials)(blocks, space, n_clusters, rng, recorder)
         else:
             given = init
             if callable(init):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +13,7 @@ from coterie.centroid._passes import labels_of
 from coterie.centroid._races import Winners, race, race_from
 from coterie.centroid._seed_distances import seed_distances
 from coterie.centroid._space import Space
-from coterie.data import ArraySource, Block, Source
+from coterie.data import Block, RowsByNumber, Source
 from coterie.data.chance import Chance
 
 Floats = npt.NDArray[np.float64]
@@ -45,9 +47,9 @@ class Cover(Protocol):
 
 
 class KeptCover:
-    """A cover of rows in memory, which remembers how far each is."""
+    """A cover of rows that can be had by number, which remembers how far each is."""
 
-    def __init__(self, blocks: ArraySource, space: Space, first: int) -> None:
+    def __init__(self, blocks: RowsByNumber, space: Space, first: int) -> None:
         self._blocks, self._space = blocks, space
         self._dists = seed_distances(blocks, space)
         self._dists.add(np.array([first]))
@@ -58,22 +60,26 @@ class KeptCover:
 
     @property
     def values(self) -> Any:
-        return self._blocks.rows[self.seeds]
+        return self._blocks.pick(self.seeds).rows
 
     def add(self, winners: Winners) -> None:
         self._dists.add(winners.rows)
 
     def race(self, chance: Chance, n_wanted: int) -> Winners:
-        (block,) = self._blocks
-        rates = np.array(self._dists.closest)
+        parts = (self._race(block, chance, n_wanted) for block in self._blocks)
+        return reduce(operator.add, parts)
+
+    def _race(self, block: Block, chance: Chance, n_wanted: int) -> Winners:
+        rates = np.array(self._dists.closest[block.span])
         if block.weights is not None:
             rates *= block.weights / self._space.weight_unit
         return race(block, rates, chance, n_wanted)
 
     def weights(self) -> Floats:
-        (block,) = self._blocks
-        step = whole_steps(block.n_rows)
-        total = weigh(block, self._dists.nearest, len(self._dists.seeds), self._space, step)
+        step, n_seeds = whole_steps(self._blocks.n_rows), len(self._dists.seeds)
+        total = np.zeros(n_seeds, dtype=np.int64)
+        for block in self._blocks:
+            total += weigh(block, self._dists.nearest[block.span], n_seeds, self._space, step)
         return total / step * self._space.weight_unit
 
 
@@ -111,7 +117,7 @@ class StreamedCover:
 
 def new_cover(blocks: Source, space: Space, first: int) -> Cover:
     """A cover by one row."""
-    if isinstance(blocks, ArraySource):
+    if isinstance(blocks, RowsByNumber):
         return KeptCover(blocks, space, first)
     return StreamedCover(blocks, space, first)
 

@@ -11,22 +11,32 @@ import numpy.typing as npt
 from coterie._history import Recorder
 from coterie._restarts import best_of, recorders
 from coterie.centroid._lloyd import LloydRun, lloyd
-from coterie.centroid._seeding import SEEDINGS
+from coterie.centroid._seeding import SEEDINGS, affordable
 from coterie.centroid._space import Space
 from coterie.centroid._steps import choose_steps
 from coterie.data import Source
 
 Floats = npt.NDArray[np.float64]
 
-#: Makes starting centres: of rows, their coordinates, how many, and random numbers.
-Start = Callable[[Source, Space, int, np.random.RandomState], Floats]
+#: Makes starting centres: of rows, their coordinates, how many, and random numbers; a recorder is
+#: told of what is odd.
+Start = Callable[[Source, Space, int, np.random.RandomState, Recorder | None], Floats]
 
 
 def seeded(name: str, n_local_trials: int | None = None) -> Start:
     """The start by a seeding of this name."""
 
-    def start(blocks: Source, space: Space, n_clusters: int, rng: np.random.RandomState) -> Floats:
-        return SEEDINGS[name](blocks, space, n_clusters, rng, n_local_trials=n_local_trials).centers
+    def start(
+        blocks: Source,
+        space: Space,
+        n_clusters: int,
+        rng: np.random.RandomState,
+        recorder: Recorder | None = None,
+    ) -> Floats:
+        used, why = affordable(name, blocks, n_clusters)
+        if why is not None and recorder is not None:
+            recorder.event("seeding", why, where=used)
+        return SEEDINGS[used](blocks, space, n_clusters, rng, n_local_trials=n_local_trials).centers
 
     return start
 
@@ -77,7 +87,7 @@ def kmeans(
     best: tuple[LloydRun, Recorder] | None = None
     for recorder in recorders(1, max_iter) if runs is None else runs:
         run = lloyd(
-            start(blocks, space, n_clusters, rng),
+            start(blocks, space, n_clusters, rng, recorder),
             choose_steps(algorithm, blocks, space, n_clusters, recorder),
             max_iter=max_iter,
             tol=tol,

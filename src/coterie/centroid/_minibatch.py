@@ -12,7 +12,7 @@ import numpy.typing as npt
 from coterie._history import Recorder
 from coterie._kernels import kernels
 from coterie.centroid._space import Space
-from coterie.data import ArraySource, Source
+from coterie.data import ArraySource, RowsByNumber, Source
 from coterie.data.source import WINDOW_ROWS
 
 Floats = npt.NDArray[np.float64]
@@ -294,7 +294,7 @@ Draws = Callable[[int], tuple[ArraySource, Ints, Floats | None]]
 
 def draws_from(blocks: Source, batch_size: int, rng: np.random.RandomState) -> Draws:
     """How batches are drawn, by how rows can be had."""
-    if blocks.by_number:
+    if isinstance(blocks, RowsByNumber):
         draw = row_drawer(blocks, rng)
 
         def anywhere(n_steps: int) -> tuple[ArraySource, Ints, Floats | None]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +12,7 @@ import numpy.typing as npt
 from coterie._kernels import kernels
 from coterie.centroid._passes import survey
 from coterie.centroid._space import Space
-from coterie.data import ArraySource
+from coterie.data import RowsByNumber
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -24,7 +26,8 @@ _SKETCH_COLUMNS = 65536
 class SeedDistances(ABC):
     """The nearest seed of every row and how far it is, kept up to date as seeds are added.
 
-    Memory is 13 bytes a row, and with many candidates to compare 4 more and one a column.
+    Memory is 13 bytes a row, and with many candidates to compare 4 more and one a column; it is
+    in unnamed temporary files when the rows are on disk themselves.
     Squared distances are in the frame's units, times ``space.scale**2``.
 
     Attributes
@@ -36,13 +39,13 @@ class SeedDistances(ABC):
         the earlier seed.
     """
 
-    def __init__(self, blocks: ArraySource, space: Space) -> None:
+    def __init__(self, blocks: RowsByNumber, space: Space) -> None:
         self.blocks = blocks
         self.scale = space.scale
         self.seeds: list[int] = []
-        self.closest: Floats = np.zeros(blocks.n_rows)
+        self.closest: Floats = _scratch(blocks, np.float64, blocks.n_rows)
         self.closest[:] = np.inf
-        self.nearest: npt.NDArray[np.int32] = np.zeros(blocks.n_rows, dtype=np.int32)
+        self.nearest: npt.NDArray[np.int32] = _scratch(blocks, np.int32, blocks.n_rows)
 
     @property
     @abstractmethod
@@ -88,9 +91,9 @@ class DenseSeedDistances(SeedDistances):
     quick distances are those of a sketch, the rows rounded to one byte a column.
     """
 
-    def __init__(self, blocks: ArraySource, space: Space) -> None:
+    def __init__(self, blocks: RowsByNumber, space: Space) -> None:
         super().__init__(blocks, space)
-        self._hints: npt.NDArray[np.uint8] = np.zeros(blocks.n_rows, dtype=np.uint8)
+        self._hints: npt.NDArray[np.uint8] = _scratch(blocks, np.uint8, blocks.n_rows)
         self._totals = np.zeros(kernels.n_seeding_chunks(blocks.n_rows, blocks.n_cols))
         self._buffer = np.empty((16, blocks.n_cols))
         self._sketch: tuple[npt.NDArray[np.uint8], Floats, float, float] | None = None
@@ -128,7 +131,7 @@ class DenseSeedDistances(SeedDistances):
         widest = float(np.max(columns.max * self.scale - low))
         per_unit = 127 / widest if widest > 1e-30 else 0.0
         size = kernels.n_sketch_bytes(blocks.n_rows, blocks.n_cols)
-        levels: npt.NDArray[np.uint8] = np.zeros(size, dtype=np.uint8)
+        levels: npt.NDArray[np.uint8] = _scratch(blocks, np.uint8, size)
         args = (blocks.rows, self.scale, low, per_unit, levels, blocks.n_threads)
         self._sketch = levels, low, per_unit, kernels.sketch_rows(*args)
 
@@ -195,7 +198,7 @@ class SparseSeedDistances(SeedDistances):
     rows' lengths, count as none. Holds the stored values once more, as float64.
     """
 
-    def __init__(self, blocks: ArraySource, space: Space) -> None:
+    def __init__(self, blocks: RowsByNumber, space: Space) -> None:
         super().__init__(blocks, space)
         self._rows = blocks.rows.astype(np.float64) * space.scale
         self._sq_norms = np.asarray(self._rows.multiply(self._rows).sum(axis=1)).ravel()
@@ -247,8 +250,16 @@ class SparseSeedDistances(SeedDistances):
         return sq_dists
 
 
-def seed_distances(blocks: ArraySource, space: Space) -> SeedDistances:
+def seed_distances(blocks: RowsByNumber, space: Space) -> SeedDistances:
     """Distances to no seed yet; see `SeedDistances`."""
     return (
         SparseSeedDistances(blocks, space) if blocks.sparse else DenseSeedDistances(blocks, space)
     )
+
+
+def _scratch(blocks: RowsByNumber, dtype: npt.DTypeLike, size: int) -> npt.NDArray[Any]:
+    """So many zeros, on disk if the rows are."""
+    if blocks.in_memory:
+        return np.zeros(size, dtype=dtype)
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype=dtype, mode="w+", shape=(size,))

@@ -15,7 +15,7 @@ from coterie.centroid._races import potentials, race_from
 from coterie.centroid._seed_distances import SeedDistances, seed_distances
 from coterie.centroid._space import Space
 from coterie.centroid._streamed import Labelling, find_farthest
-from coterie.data import ArraySource, Block, Source
+from coterie.data import ArraySource, Block, RowsByNumber, Source
 from coterie.data.chance import Chance
 
 Floats = npt.NDArray[np.float64]
@@ -155,7 +155,7 @@ def plusplus_rows(
         Draws a step.
     """
     n_trials = _trials(n_local_trials, n_clusters)
-    if not isinstance(blocks, ArraySource):
+    if not isinstance(blocks, RowsByNumber):
         return _plusplus_streamed(blocks, space, n_clusters, rng, n_trials)
     dists = seed_distances(blocks, space)
     dists.add(_pick_rows(blocks, 1, rng))
@@ -280,7 +280,7 @@ def farthest_first(blocks: Source, space: Space, n_clusters: int, *, first: int)
     first
         The row to begin with.
     """
-    if not isinstance(blocks, ArraySource):
+    if not isinstance(blocks, RowsByNumber):
         return _farthest_streamed(blocks, space, n_clusters, first)
     dists = seed_distances(blocks, space)
     dists.add(np.array([first]))
@@ -365,6 +365,26 @@ def kmeans_parallel(
     seeds = plusplus_rows(candidates, space, n_clusters, rng, n_local_trials=n_local_trials)
     assert seeds.indices is not None
     return Seeds(seeds.centers, drawn[seeds.indices])
+
+
+#: Passes that k-means|| takes over rows that come only in their order.
+_PARALLEL_PASSES = 7
+
+
+def affordable(name: str, blocks: Source, n_clusters: int) -> tuple[str, str | None]:
+    """The seeding to use where this one was asked for, and why if that is another.
+
+    k-means++ takes two passes a seed over rows that come only in their order, k-means|| seven in
+    all and is as good.
+    """
+    n_passes = 2 * (n_clusters - 1)
+    if name != "k-means++" or isinstance(blocks, RowsByNumber) or n_passes <= _PARALLEL_PASSES:
+        return name, None
+    why = (
+        f"k-means||: {_PARALLEL_PASSES} passes over rows that are not in memory, where k-means++ "
+        f"would take {n_passes}"
+    )
+    return "k-means||", why
 
 
 #: The seedings by the names `init=` takes.

@@ -9,16 +9,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from coterie._checks import (
-    NONE,
-    check_csr,
-    check_enough_rows,
-    check_params,
-    check_weights,
-    checked,
-    whole,
-)
+from coterie._checks import NONE, check_enough_rows, check_params, whole
 from coterie._config import resolve_n_threads
+from coterie._doors import check_csr, check_weights, checked
 from coterie.centroid._checked_space import checked_space
 from coterie.centroid._seeding import SEEDINGS
 from coterie.data import as_source

@@ -2,6 +2,6 @@
 
 from coterie.data.array import ArraySource
 from coterie.data.opened import as_source
-from coterie.data.source import Block, Source
+from coterie.data.source import Block, RowsByNumber, Source
 
-__all__ = ["ArraySource", "Block", "Source", "as_source"]
+__all__ = ["ArraySource", "Block", "RowsByNumber", "Source", "as_source"]

@@ -1,4 +1,4 @@
-"""Rows in memory: the one kind of source that hands them out."""
+"""Rows in memory."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie.data.source import Source
+from coterie.data.source import RowsByNumber
 
 
-class ArraySource(Source):
+class ArraySource(RowsByNumber):
     """A float32 or float64 array of any strides, or a CSR matrix: one block, never copied.
 
     `rows` are for what needs random access: bounds, covers, trees, graphs.
     """
 
-    in_memory = by_number = True
+    in_memory = True
 
     def __init__(
         self,

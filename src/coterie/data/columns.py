@@ -7,9 +7,9 @@ was never seen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ Floats = npt.NDArray[np.float64]
 
 #: The code of a missing cell, and of a category that is none of those known.
 MISSING, UNKNOWN = -1, -2
+#: Numbers looked at in one go.
+_TILE_NUMBERS = 1 << 18
 #: What times may be counted in.
 DAY, SECOND = np.timedelta64(1, "D"), np.timedelta64(1, "s")
 #: What the cells of arrays of each of NumPy's kinds are; objects may be anything.
@@ -143,6 +145,40 @@ def _moment(cell: Any) -> Any:
     if isinstance(cell, datetime) and cell.tzinfo is not None:
         cell = cell.astimezone(UTC).replace(tzinfo=None)
     return np.datetime64(cell, "us")
+
+
+class Cell(NamedTuple):
+    """A place in a table, and what stands there."""
+
+    row: int
+    column: int
+    value: Any
+
+    def column_words(self, names: Sequence[str] | None) -> str:
+        """The column by its name, where it has one."""
+        return str(self.column) if names is None else repr(str(names[self.column]))
+
+
+def not_finite(values: Any) -> Any:
+    """Which numbers are NaN or infinity."""
+    return ~np.isfinite(values)
+
+
+def first_odd(rows: Any, odd: Callable[[Any], Any]) -> Cell | None:
+    """The first number, row by row, for which `odd` holds; None without one."""
+    if sp.issparse(rows):
+        at = np.flatnonzero(odd(rows.data))
+        if not at.size:
+            return None
+        row = int(np.searchsorted(rows.indptr, at[0], side="right")) - 1
+        return Cell(row, int(rows.indices[at[0]]), float(rows.data[at[0]]))
+    step = max(1, _TILE_NUMBERS // rows.shape[1])
+    for start in range(0, rows.shape[0], step):
+        mask = odd(rows[start : start + step])
+        if mask.any():
+            row, column = (int(at) for at in np.argwhere(mask)[0])
+            return Cell(start + row, column, float(rows[start + row, column]))
+    return None
 
 
 def finite_numbers(

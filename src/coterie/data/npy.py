@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._distinct import distinct
-from coterie.data.source import Ints, Some, Source
+from coterie.data.source import Ints, RowsByNumber, Some
 
 
-class NpySource(Source):
+class NpySource(RowsByNumber):
     """A memory map of float32 or float64, never copied; rows by number come without a pass."""
 
-    by_number = True
     #: Bytes of rows a block holds.
     block_bytes = 1 << 26
 
@@ -31,16 +30,16 @@ class NpySource(Source):
         super().__init__(
             n_cols, rows.dtype, names=names, n_rows=n_rows, weights=weights, n_threads=n_threads
         )
-        self._rows = rows
+        self.rows = rows
 
     def __str__(self) -> str:
-        return f"the memory map {self._rows.filename or ''}".rstrip()
+        return f"the memory map {self.rows.filename or ''}".rstrip()
 
     def _pieces(self) -> Iterator[Any]:
         step = max(1, self.block_bytes // max(1, self.n_cols * self.dtype.itemsize))
         for start in range(0, self.n_rows, step):
-            yield np.asarray(self._rows[start : start + step])
+            yield np.asarray(self.rows[start : start + step])
 
     def _total_until(self, last: int, wanted: Ints) -> Some:
         """The wanted rows, by random access."""
-        return Some((np.asarray(self._rows[distinct(wanted)]),)) if wanted.size else Some(())
+        return Some((np.asarray(self.rows[distinct(wanted)]),)) if wanted.size else Some(())

@@ -78,8 +78,6 @@ class Source(ABC):
 
     #: Whether all rows are in memory, so that a few bytes of scratch for each are affordable.
     in_memory = False
-    #: Whether rows by number come without a pass.
-    by_number = False
     #: Whether blocks hold CSR matrices.
     sparse = False
 
@@ -234,14 +232,15 @@ class Source(ABC):
                 yield ArraySource(*self._window([*held, part], start, n_rows))
                 start, held, n_held = start + n_rows, [], 0
             if rows.shape[0]:
-                held.append(rows if sp.issparse(rows) else np.array(rows))  # its buffer may go
+                held.append(rows.copy())  # the block's buffer may be used again
                 n_held += rows.shape[0]
         if n_held:
             yield ArraySource(*self._window(held, start, n_held))
 
     def _window(self, parts: list[Any], start: int, size: int) -> tuple[Any, Any, int]:
         weights = None if self.weights is None else self.weights[start : start + size]
-        return _stacked(parts, self.sparse), weights, self.n_threads
+        rows = _stacked(parts, self.sparse) if len(parts) > 1 else parts[0].copy()
+        return rows, weights, self.n_threads
 
     def batches(self, size: int, rng: np.random.RandomState) -> Iterator[ArraySource]:
         """Every row once, so many at a time, each batch in memory.
@@ -272,6 +271,16 @@ class Source(ABC):
         other = copy(self)
         other.weights = weights
         return other
+
+
+class RowsByNumber(Source):
+    """A source whose rows can be had by number without a pass: an array, or a map of one.
+
+    `rows` are for what needs random access. Where they are not in memory, scratch of some bytes a
+    row belongs on disk as well.
+    """
+
+    rows: Any
 
 
 @dataclass(frozen=True)

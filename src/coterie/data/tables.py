@@ -15,15 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.data._delimited import Delimited, listing, no_column, read_delimited
-from coterie.data.columns import missing_cells
+from coterie.data.columns import first_odd, missing_cells, not_finite
 from coterie.errors import DataError
 
 __all__ = ["STDIN", "Table", "read_table"]
 
 #: The name that stands for standard input.
 STDIN = "-"
-#: Bytes of a memory map looked at in one go.
-_CHUNK_BYTES = 1 << 25
 #: Columns left out of which each has its own note.
 _MOST_NOTES = 5
 
@@ -245,13 +243,10 @@ def _twice(name: str, column: str) -> DataError:
 
 
 def _check_finite(name: str, names: Sequence[str], values: npt.NDArray[Any], missing: bool) -> None:
-    """Refuse NaN and infinity, naming column and row; looks at a chunk of rows at a time."""
-    step = max(1, _CHUNK_BYTES // (values.shape[1] * values.dtype.itemsize))
-    starts = range(0, len(values), step)
-    if all(np.isfinite(values[start : start + step]).all() for start in starts):
-        return
-    for column_name, column in zip(names, values.T, strict=True):
-        _check_column(name, column_name, column, missing, None)
+    """Refuse NaN and infinity, naming column and row; looks at some rows at a time."""
+    found = first_odd(values, np.isinf if missing else not_finite)
+    if found is not None:
+        _check_column(name, names[found.column], values[:, found.column], missing, None)
 
 
 def _check_column(

@@ -14,18 +14,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from coterie._base import Clusterer
-from coterie._checks import (
-    CALLABLE,
-    JOBS,
-    NONE,
-    Rule,
-    check_csr,
-    given_distances,
-    one_of,
-    positive,
-    validated,
-    whole,
-)
+from coterie._checks import CALLABLE, JOBS, NONE, Rule, one_of, positive, whole
+from coterie._doors import check_csr, given_distances, validated
 from coterie._history import Event, Recorder, Stage
 from coterie._labels import NOISE
 from coterie._stored import LATER_RECORDS, RECORDS, Array, Field, Parts, Real, Sizes, Sparse, Whole

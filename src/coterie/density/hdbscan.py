@@ -13,22 +13,8 @@ from scipy.sparse import csgraph
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Clusterer
-from coterie._checks import (
-    CALLABLE,
-    FLAG,
-    FLOATS,
-    JOBS,
-    NONE,
-    Rule,
-    check_symmetric,
-    checked,
-    given_distances,
-    one_of,
-    positive,
-    real,
-    validated,
-    whole,
-)
+from coterie._checks import CALLABLE, FLAG, JOBS, NONE, Rule, one_of, positive, real, whole
+from coterie._doors import check_symmetric, given_distances, validated
 from coterie._history import Event, Recorder, Stage
 from coterie._labels import number_by_first
 from coterie._stored import RECORDS, Array, Field, Nothing, Parts, Real, Sizes, Whole
@@ -339,12 +325,7 @@ class HDBSCAN(Clusterer):
         check_is_fitted(self)
         reach, cores = self._reachability(), self.core_distances_
         if self.metric == "precomputed":
-            dists = checked("HDBSCAN", X, dtype=FLOATS, ensure_all_finite=False)
-            if dists.shape[1] != cores.size:
-                raise ValueError(
-                    f"HDBSCAN: X has {dists.shape[1]} columns and the fit had {cores.size} rows; "
-                    "pass the distances of each row to all of these."
-                )
+            dists = given_distances(self, X, cores.size, sparse=False, finite=False)
             kind = np.zeros(dists.shape[0], dtype=np.int8)
             first = reach.first_by_table(dists, cores)
         else:
@@ -442,7 +423,7 @@ class HDBSCAN(Clusterer):
                 "metric='precomputed' takes none; use None."
             )
         dists = given_distances(self, X, None, finite=False, reset=True)
-        _check_symmetric(dists)
+        check_symmetric(dists, "HDBSCAN")
         self._check_n_rows(dists.shape[0])
         self.rows_ = None
         reach = self._reachability()
@@ -566,16 +547,3 @@ def _to_all_rows(
     all_rows[kind == _INFINITE] = infinite
     all_rows[kind == _MISSING] = missing
     return all_rows
-
-
-def _check_symmetric(dists: Any) -> None:
-    """Refuse tables that are not the same both ways."""
-    if not sp.issparse(dists):
-        return check_symmetric(dists, "HDBSCAN")
-    gap = abs(dists - dists.T)
-    if gap.nnz and gap.max() > 1e-7 * dists.data.max():
-        raise ValueError(
-            "HDBSCAN: metric='precomputed' needs a symmetric matrix and X is not; pass the "
-            "distances between all rows, for example the mean of X and X.T."
-        )
-    return None

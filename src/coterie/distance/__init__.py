@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from coterie._checks import check_memory, refuse_stand_in
 from coterie._config import resolve_n_threads
@@ -16,14 +17,18 @@ from coterie.distance._forms import Reader
 from coterie.distance._gower import gower
 from coterie.distance._metric import Metric, RowFunction
 from coterie.distance._named import mahalanobis, minkowski, seuclidean, without_parameters
+from coterie.distance._sparse_rows import Compared, SparseRows, in_tiles
 
 __all__ = [
     "METRICS",
     "NAMES",
+    "Compared",
     "Metric",
     "RowFunction",
+    "SparseRows",
     "as_metric",
     "condensed",
+    "in_tiles",
     "pairwise",
     "prepare_both",
     "rows_to",
@@ -110,8 +115,9 @@ def pairwise(
 
     Parameters
     ----------
-    X : array of shape (n, d)
-    Y : array of shape (m, d) or None
+    X : array or CSR matrix of shape (n, d)
+        CSR rows are made dense some at a time, 16 MB of them.
+    Y : array or CSR matrix of shape (m, d) or None
     metric : name in `METRICS` or callable
     n_threads : int or None
     **metric_params
@@ -146,7 +152,7 @@ def condensed(
     """
     who = "condensed"
     found = as_metric(metric, X, who=who, **metric_params)
-    rows = found.prepare(X)
+    rows = found.prepare_tiles(X)
     n_rows = rows.shape[0]
     n_pairs = n_rows * (n_rows - 1) // 2
     check_memory(
@@ -174,8 +180,11 @@ def rows_to(
     """Distance of every row of X to one row, shape (n,)."""
     who = "rows_to"
     found = as_metric(metric, X, who=who, **metric_params)
-    one = row.to_frame().T if hasattr(row, "to_frame") else np.asarray(row).reshape(1, -1)
-    rows, others = prepare_both(found, X, one)
+    if sp.issparse(row):
+        one = row.reshape(1, -1)
+    else:
+        one = row.to_frame().T if hasattr(row, "to_frame") else np.asarray(row).reshape(1, -1)
+    rows, others = prepare_both(found, X, one, "row")
     return found.lengths(others, rows, resolve_n_threads(n_threads, who))[0]
 
 
@@ -215,16 +224,16 @@ def _spans(n_rows: int, step: int) -> Iterator[tuple[int, int]]:
 
 
 def prepare_both(
-    metric: Metric, X: Any, Y: Any = None
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Both sides made ready, in one dtype; X twice where there is no Y."""
-    rows = metric.prepare(X)
+    metric: Metric, X: Any, Y: Any = None, other: str = "Y"
+) -> tuple[Compared, Compared]:
+    """Both sides made ready, in one dtype; X twice where there is no Y, which is called `other`."""
+    rows = metric.prepare_tiles(X)
     if Y is None:
         return rows, rows
-    others = metric.prepare(Y)
+    others = metric.prepare_tiles(Y, other)
     if others.shape[1] != rows.shape[1]:
         raise ValueError(
-            f"{metric.name}: X has {rows.shape[1]} columns and Y has {others.shape[1]}; "
+            f"{metric.name}: X has {rows.shape[1]} columns and {other} has {others.shape[1]}; "
             "pass rows with the same columns."
         )
     if rows.dtype != others.dtype:

@@ -14,39 +14,46 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._checks import checked
+from coterie._doors import FLOATS, check_csr, checked, dense, trusted
 
 Floats = npt.NDArray[np.float64]
-#: From checked rows to those that the kernels compare.
-Form = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+#: From checked rows, and what the caller calls them, to those that the kernels compare.
+Form = Callable[..., npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Dense float32 or float64 rows, checked on behalf of `who`."""
+    """Float32 or float64 rows, dense or CSR, checked on behalf of `who`."""
 
     who: str
     name: str
     gaps: bool = False  # whether NaN is a missing cell
 
-    def __call__(self, X: Any) -> npt.NDArray[Any]:
-        if sp.issparse(X):
-            raise TypeError(
-                f"{self.who}: metric={self.name!r} needs dense rows and X is sparse; pass "
-                "X.toarray()."
-            )
+    def __call__(self, X: Any, name: str = "X") -> npt.NDArray[Any]:
+        return dense(self.who, self.stored(X, name))
+
+    def stored(self, X: Any, name: str = "X") -> Any:
+        """Rows as they are stored: an array, or sound CSR."""
+        X = trusted(self.who, X, name)
         with np.errstate(all="ignore"):  # the check sums all cells, which may overflow
             finite = "allow-nan" if self.gaps else True
-            dtypes = [np.float64, np.float32]
-            return np.asarray(checked(self.who, X, dtype=dtypes, ensure_all_finite=finite))
+            rows = checked(
+                self.who, X, name, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finite
+            )
+        return check_csr(self.who, rows, name) if sp.issparse(rows) else np.asarray(rows)
 
 
-def as_given(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def as_prepared(X: Any, name: str = "X") -> npt.NDArray[Any]:
+    """The reader of rows that were read and prepared before."""
+    return np.asarray(X)
+
+
+def as_given(rows: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
     """Rows as they are."""
     return rows
 
 
-def directions(rows: npt.NDArray[Any]) -> Floats:
+def directions(rows: npt.NDArray[Any], name: str = "X") -> Floats:
     """Unit rows: half their squared distance is one less the cosine.
 
     Rows of zeros have a direction of their own, in one column more, so their distance is 0 to each
@@ -61,7 +68,7 @@ def directions(rows: npt.NDArray[Any]) -> Floats:
     return np.hstack([rows / np.where(empty, 1.0, lengths), empty])
 
 
-def deviations(rows: npt.NDArray[Any]) -> Floats:
+def deviations(rows: npt.NDArray[Any], name: str = "X") -> Floats:
     """Unit rows about their own means: as for cosine, with Pearson's correlation."""
     rows = rows.astype(np.float64)
     # By a power of two, which loses nothing, so that no sum or difference overflows.
@@ -71,7 +78,7 @@ def deviations(rows: npt.NDArray[Any]) -> Floats:
     return directions(np.where(constant, 0.0, rows - rows.mean(axis=1, keepdims=True)))
 
 
-def yes_or_no(rows: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+def yes_or_no(rows: npt.NDArray[Any], name: str = "X") -> npt.NDArray[np.float32]:
     """1 where a row has something, 0 where not."""
     return (rows != 0).astype(np.float32)
 
@@ -85,13 +92,13 @@ class OfWidth:
     n_cols: int
     form: Form = as_given
 
-    def __call__(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def __call__(self, rows: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
         if rows.shape[1] != self.n_cols:
             raise ValueError(
-                f"{self.who}: {self.of} of the metric is for {self.n_cols} columns and X has "
-                f"{rows.shape[1]}; pass one entry a column."
+                f"{self.who}: {self.of} of the metric is for {self.n_cols} columns and {name} "
+                f"has {rows.shape[1]}; pass one entry a column."
             )
-        return self.form(rows)
+        return self.form(rows, name)
 
 
 @dataclass(frozen=True)
@@ -100,11 +107,11 @@ class OnSphere:
 
     who: str
 
-    def __call__(self, rows: npt.NDArray[Any]) -> Floats:
+    def __call__(self, rows: npt.NDArray[Any], name: str = "X") -> Floats:
         if rows.shape[1] != 2:
             raise ValueError(
                 f"{self.who}: metric='haversine' needs two columns, latitude and longitude in "
-                f"radians, and X has {rows.shape[1]}."
+                f"radians, and {name} has {rows.shape[1]}."
             )
         lat, lon = rows.astype(np.float64).T
         parts = np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)
@@ -117,7 +124,7 @@ class Divided:
 
     unit: float
 
-    def __call__(self, rows: npt.NDArray[Any]) -> Floats:
+    def __call__(self, rows: npt.NDArray[Any], name: str = "X") -> Floats:
         return rows.astype(np.float64) / self.unit
 
 
@@ -127,7 +134,7 @@ class Columns:
 
     used: npt.NDArray[np.bool_]
 
-    def __call__(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def __call__(self, rows: npt.NDArray[Any], name: str = "X") -> npt.NDArray[Any]:
         return rows[:, self.used]
 
 
@@ -139,10 +146,10 @@ class ColumnsDivided:
     name: str
     exponents: npt.NDArray[Any]
 
-    def __call__(self, rows: npt.NDArray[Any]) -> Floats:
+    def __call__(self, rows: npt.NDArray[Any], name: str = "X") -> Floats:
         with np.errstate(over="ignore"):
             divided = np.ldexp(rows.astype(np.float64), -self.exponents)
-        return _numbers_only(self.who, self.name, divided)
+        return _numbers_only(self.who, self.name, divided, name)
 
 
 @dataclass(frozen=True)
@@ -154,21 +161,22 @@ class Whitened:
     center: Floats
     root: Floats
 
-    def __call__(self, rows: npt.NDArray[Any]) -> Floats:
+    def __call__(self, rows: npt.NDArray[Any], name: str = "X") -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
             rows = rows.astype(np.float64) - self.center
             out = np.zeros_like(rows)
             for t, part in enumerate(self.root):  # the same order for one row and for many
                 out += rows[:, t : t + 1] * part
-        return _numbers_only(self.who, self.name, out)
+        return _numbers_only(self.who, self.name, out, name)
 
 
-def _numbers_only(who: str, name: str, rows: Floats) -> Floats:
+def _numbers_only(who: str, metric: str, rows: Floats, name: str) -> Floats:
     """Rows in the units of a metric, refused where these are beyond all numbers."""
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():
         raise ValueError(
-            f"{who}: row {int(np.argmin(finite))} of X is so far from the others in the units of "
-            f"metric={name!r} that it overflows float64; leave such rows out, or scale X down."
+            f"{who}: row {int(np.argmin(finite))} of {name} is so far from the others in the "
+            f"units of metric={metric!r} that it overflows float64; leave such rows out, or scale "
+            f"{name} down."
         )
     return rows

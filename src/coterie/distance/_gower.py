@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from coterie._checks import nan_for_masked, refuse_lazy
+from coterie._doors import nan_for_masked, refuse_lazy
 from coterie.data.columns import (
     MISSING,
     SECOND,
@@ -106,11 +107,18 @@ def _find_columns(who: str, X: Any, categorical: Any, n_cols: int) -> list[int]:
     return places
 
 
-def _gower_columns(who: str, X: Any) -> list[Column]:
-    refuse_lazy(who, X)
+def _gower_columns(who: str, X: Any, name: str = "X") -> list[Column]:
+    refuse_lazy(who, X, name)
+    if sp.issparse(X):
+        raise ValueError(
+            f"{who}: metric='gower' reads columns of several kinds and {name} is a sparse matrix; "
+            f"pass {name}.toarray(), or use metric='manhattan'."
+        )
     columns = columns_of(nan_for_masked(X, table=True))
     if not columns or not len(columns[0]):
-        raise ValueError(f"gower: X has shape {np.shape(X)}; pass a table of rows and columns.")
+        raise ValueError(
+            f"{who}: {name} has shape {np.shape(X)}; pass a table of rows and columns."
+        )
     return columns
 
 
@@ -120,12 +128,12 @@ def _is_numeric(column: Column) -> bool:
     return sorts <= {"number"} or sorts <= {"time"}
 
 
-def _gower_rows(who: str, categories: Categories, X: Any) -> Floats:
+def _gower_rows(who: str, categories: Categories, X: Any, name: str = "X") -> Floats:
     """Numbers, times in seconds and codes, NaN if missing; a category never seen is unlike all."""
-    columns = _gower_columns(who, X)
+    columns = _gower_columns(who, X, name)
     if len(columns) != len(categories):
         raise ValueError(
-            f"{who}: metric='gower' was made for {len(categories)} columns and X has "
+            f"{who}: metric='gower' was made for {len(categories)} columns and {name} has "
             f"{len(columns)}."
         )
     names, remedy = column_names(X), "leave such rows out, or call it categorical when fitting"

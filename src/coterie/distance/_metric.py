@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from coterie._kernels import kernels
-from coterie.distance._forms import Form, as_given
+from coterie.distance._forms import Form, Reader, as_given, as_prepared
+from coterie.distance._sparse_rows import Compared, SparseRows, in_tiles
 
 Floats = npt.NDArray[np.float64]
 #: Name, power, ranges and weights of columns, and the unit that rows were divided by.
@@ -23,6 +25,10 @@ _WITH_BOXES = {
     "euclidean", "sqeuclidean", "seuclidean", "mahalanobis", "manhattan", "chebyshev", "minkowski",
     "cosine", "correlation", "haversine",
 }  # fmt: skip
+
+
+#: Metrics in whose units rows become dense anyway.
+_OF_ALL_ROWS = {"seuclidean", "mahalanobis"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,7 @@ class Metric:
 
     name: str
     native: NativeMetric | None
-    read: Callable[[Any], npt.NDArray[Any]]
+    read: Callable[..., npt.NDArray[Any]]
     function: RowFunction | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     form: Form = as_given
@@ -54,19 +60,33 @@ class Metric:
         """Whether it is Euclid's metric of the prepared rows, to the bit."""
         return self.native is not None and self.native[0] == "euclidean" and self.native[4] == 1
 
-    def prepare(self, X: Any) -> npt.NDArray[Any]:
-        """Rows as they are compared, from any table."""
-        return self.form(self.read(X))
+    def prepare(self, X: Any, name: str = "X") -> npt.NDArray[Any]:
+        """Rows as they are compared, from any table that the caller calls `name`.
+
+        CSR rows are made dense, and refused where they would not fit so.
+        """
+        return self.form(self.read(X, name), name)
+
+    def prepare_tiles(self, X: Any, name: str = "X") -> Compared:
+        """The same for `lengths`, where most metrics make CSR rows dense a tile at a time."""
+        if not sp.issparse(X) or not isinstance(self.read, Reader) or self.name in _OF_ALL_ROWS:
+            return self.prepare(X, name)
+        rows = self.read.stored(X, name)
+        self.form(rows[:1].toarray(), name)  # which refuses the wrong number of columns
+        return SparseRows(rows, self.form)
 
     def of_prepared(self) -> Metric:
         """The metric for rows that were prepared before."""
-        return replace(self, read=np.asarray, form=as_given)
+        return replace(self, read=as_prepared, form=as_given)
 
-    def lengths(
-        self, rows: npt.NDArray[Any], others: npt.NDArray[Any], n_threads: int = 1
-    ) -> Floats:
-        """Distances between prepared rows, (len(rows), len(others))."""
+    def lengths(self, rows: Compared, others: Compared, n_threads: int = 1) -> Floats:
+        """Distances between prepared rows, (n_rows, n_others)."""
         out = np.empty((rows.shape[0], others.shape[0]))
+        if isinstance(rows, SparseRows) or isinstance(others, SparseRows):
+            for part, some in in_tiles(rows):
+                for other_part, tile in in_tiles(others):
+                    out[part, other_part] = self.lengths(some, tile, n_threads)
+            return out
         if self.native is not None:
             kernels.all_lengths(rows, others, self.native, out, n_threads)
         else:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from coterie._sparse import contradiction
 from coterie.distance._forms import (
     Columns,
     ColumnsDivided,
@@ -62,9 +63,11 @@ def _unit_for(X: Any, p: float) -> float:
 
     Rows that are not numbers are left to `prepare`, which says what is wrong with them.
     """
-    if X is None or sp.issparse(X) or (p <= 2 and getattr(X, "dtype", None) == np.float32):
+    if X is None or (p <= 2 and getattr(X, "dtype", None) == np.float32):
         return 1.0
     with suppress(TypeError, ValueError, OverflowError):
+        if sp.issparse(X):
+            X = X.tocsr().data if contradiction(X) is None else None
         table = np.asarray(X)
         if table.size == 0 or table.dtype.kind == "c":
             return 1.0

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from coterie._checks import check_finite_rows
+from coterie._doors import check_finite
 from coterie._in_memory import rows_in_memory
 from coterie.centroid._kmeans import kmeans, seeded
 from coterie.centroid._passes import choose_space
@@ -34,7 +34,7 @@ def link_compressed(
     """
     if n_micro >= blocks.n_rows:
         rows = rows_in_memory(who, blocks, "compress= of at least as many micro-clusters as rows")
-        check_finite_rows(who, rows)
+        check_finite(who, rows)
         return link_vectors(rows, method, n_threads=n_threads, who=who)
     nearest, means = micro_clusters(blocks, n_micro, random_state, who)
     kept, labels = np.unique(nearest, return_inverse=True)
@@ -53,7 +53,7 @@ def micro_clusters(
         _, space = choose_space(blocks, None)
     except NotFiniteError:
         for block in blocks:
-            check_finite_rows(who, block.rows)
+            check_finite(who, block.rows)
         raise
     rng = check_random_state(random_state)
     start = seeded("k-means++", n_local_trials=1)

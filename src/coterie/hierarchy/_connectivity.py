@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from coterie import distance
-from coterie._checks import check_sparse
+from coterie._doors import check_sparse
 from coterie.hierarchy._single import merge_table
 from coterie.neighbors import SpanningTree
 from coterie.neighbors.spanning import by_length, graph_tree

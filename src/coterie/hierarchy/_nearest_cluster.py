@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._config import resolve_n_threads
 from coterie.distance import Metric, prepare_both
 from coterie.hierarchy._cut import find_heads, halving_weights
 from coterie.hierarchy._scale import exponent_for, scale_down
@@ -52,22 +51,23 @@ class ClusterRows:
     shares: Floats | None = None
 
     def nearest(
-        self, X: npt.NDArray[Any], method: str, metric: Metric | None, n_threads: Any
+        self, X: npt.NDArray[Any], method: str, metric: Metric | None, n_threads: int
     ) -> Ints:
         """The nearest cluster of every row; without a metric, X holds distances."""
         labels = np.empty(X.shape[0], dtype=np.int64)
         to = X
         if metric is not None:
-            X, to = prepare_both(metric, X, self.rows if self.centers is None else self.centers)
+            fitted = self.rows if self.centers is None else self.centers
+            both: tuple[Any, Any] = prepare_both(metric, X, fitted)  # dense, as both are
+            X, to = both
             exponent = exponent_for(metric, X, to)
             X, to = scale_down(X, exponent), scale_down(to, exponent)
         width = self.centers if self.centers is not None else self.order
         assert width is not None
         step = max(1, _TOGETHER // len(width))
-        threads = resolve_n_threads(n_threads, "predict")
         for start in range(0, X.shape[0], step):
             part = X[start : start + step]
-            table = part if metric is None else metric.lengths(part, to, threads)
+            table = part if metric is None else metric.lengths(part, to, n_threads)
             labels[start : start + step] = self._join(table, method).argmin(axis=1)
         return labels
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from coterie import distance
-from coterie._checks import check_symmetric, unmasked
+from coterie._doors import check_distances, check_square, check_symmetric, numbers_of
 from coterie._kernels import kernels
 from coterie.hierarchy._memory import check_triangle
 
@@ -56,11 +55,11 @@ def triangle_of(
         for i in range(n_rows - 1):
             lengths[at : at + n_rows - 1 - i] = metric.lengths(rows[i : i + 1], rows[i + 1 :])[0]
             at += n_rows - 1 - i
-    check_finite(lengths, metric, who)
+    check_lengths(lengths, metric, who)
     return lengths
 
 
-def check_finite(lengths: npt.NDArray[Any], metric: distance.Metric, who: str) -> None:
+def check_lengths(lengths: npt.NDArray[Any], metric: distance.Metric, who: str) -> None:
     """Refuse distances that overflowed, or that a function made up."""
     if lengths.size and not np.isfinite(lengths.max()):
         raise ValueError(
@@ -70,24 +69,11 @@ def check_finite(lengths: npt.NDArray[Any], metric: distance.Metric, who: str) -
         )
 
 
-def as_distances(X: Any, who: str) -> npt.NDArray[Any]:
-    """Given distances as an array of numbers."""
-    found = "a sparse table"
-    if not sp.issparse(X):
-        given = np.asarray(unmasked(who, X))
-        if given.dtype.kind in "biuf":
-            return given
-        found = f"entries of type {given.dtype}"
-    raise ValueError(
-        f"{who}: X holds {found} where distances were expected; pass a dense array of real numbers."
-    )
-
-
 def given_triangle(
     X: Any, method: str, *, overwrite: bool, who: str = "linkage"
 ) -> tuple[npt.NDArray[Any], int]:
     """Condensed distances to be used up, and the number of rows, from such or from a square."""
-    given = as_distances(X, who)
+    given = numbers_of(who, X)
     dtype = np.float32 if given.dtype == np.float32 else np.float64
     n_rows = _n_rows(given, who)
     usable = overwrite and given.ndim == 1 and given.dtype == dtype
@@ -101,12 +87,7 @@ def given_triangle(
         for i in range(n_rows - 1):
             lengths[at : at + n_rows - 1 - i] = given[i, i + 1 :]
             at += n_rows - 1 - i
-    if lengths.size and not (np.isfinite(lengths.min()) and np.isfinite(lengths.max())):
-        raise ValueError(f"{who}: X has distances that are NaN or infinity; leave these rows out.")
-    if lengths.size and lengths.min() < 0:
-        raise ValueError(
-            f"{who}: X has a distance of {lengths.min():.3g}; distances must be zero or more."
-        )
+    check_distances(who, lengths)
     if given.ndim == 2:
         check_symmetric(given, who)
     return lengths, n_rows
@@ -122,9 +103,5 @@ def _n_rows(given: npt.NDArray[Any], who: str) -> int:
                 "n (n - 1) / 2; pass those, or rows as a table."
             )
         return n_rows
-    if given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise ValueError(
-            f"{who}: Distance matrix should be square, got matrix of shape {given.shape}; pass one "
-            "distance a pair, or rows with another metric."
-        )
+    check_square(who, given.shape)
     return int(given.shape[0])

@@ -22,12 +22,11 @@ from coterie._checks import (
     Rule,
     check_enough_rows,
     check_memory,
-    checked,
     one_of,
     real,
-    validated,
     whole,
 )
+from coterie._doors import checked, given_distances, validated
 from coterie._history import Event, Recorder, Stage
 from coterie._stored import LATER_RECORDS, Array, Field, Nothing, Parts, Sizes, Whole
 from coterie.distance import NAMES, Metric, as_metric, condensed
@@ -41,7 +40,6 @@ from coterie.hierarchy.linkage import EUCLIDEAN, METHODS, Linked, link, warn_of_
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_FLOATS = [np.float64, np.float32]
 _CACHE = Rule(
     lambda value: isinstance(value, str) or hasattr(value, "cache"), "a path or joblib.Memory"
 )
@@ -224,7 +222,7 @@ class AgglomerativeClustering(Clusterer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
+        tags.input_tags.sparse = self.metric != "gower"
         tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.allow_nan = tags.input_tags.categorical = self.metric == "gower"
         return tags
@@ -267,7 +265,7 @@ class AgglomerativeClustering(Clusterer):
         keep = memory_for(self.memory).cache(_build_tree, ignore=["n_threads", "who"])
         linked = keep(
             rows, self.linkage, self.metric, self._known_of_metric(), graph, self.compress,
-            self.random_state, n_threads=self.n_threads, who=type(self).__name__,
+            self.random_state, n_threads=self._n_threads(), who=type(self).__name__,
         )  # fmt: skip
         self.Z_, self.n_connected_components_ = linked.Z, linked.n_connected_components
         recorder.stage("merges")
@@ -292,7 +290,9 @@ class AgglomerativeClustering(Clusterer):
             self.gower_ = dict(metric.learned)
             codes = metric.prepare(X)
             return checked(who, codes, ensure_all_finite=False, ensure_min_samples=2)
-        return validated(self, X, dtype=_FLOATS, ensure_min_samples=2)
+        if self._is_precomputed():
+            return given_distances(self, X, None, sparse=False, reset=True)
+        return self._dense_rows(X, reset=True, at_least=2)
 
     def _known_of_metric(self) -> dict[str, Any]:
         """Arguments for the metric; of Gower's, with what was learned from the rows of the fit."""
@@ -305,9 +305,9 @@ class AgglomerativeClustering(Clusterer):
             validated(self, X, skip_check_array=True, reset=False)
             codes = as_metric("gower", who=who, **self.gower_).prepare(X)
             return codes, _gower_of_codes(who, self.gower_)
-        rows = validated(self, X, dtype=_FLOATS, reset=False)
         if self._is_precomputed():
-            return rows, None
+            return given_distances(self, X, self.n_leaves_, sparse=False), None
+        rows = self._dense_rows(X, reset=False)
         fitted = self.clusters_.get("rows")  # from which the metric learns again
         if self._takes_a_table():
             assert (
@@ -407,7 +407,7 @@ class AgglomerativeClustering(Clusterer):
         check_is_fitted(self)
         rows, metric = self._measure_again(X)
         clusters = ClusterRows(**self.clusters_)
-        return clusters.nearest(rows, self.linkage, metric, self.n_threads)
+        return clusters.nearest(rows, self.linkage, metric, self._n_threads())
 
     def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> Ints:
         """Labels of another cut of the same tree; the model stays as it is.
@@ -468,7 +468,7 @@ class AgglomerativeClustering(Clusterer):
         check_is_fitted(self)
         self._check_pairs()
         if self._takes_a_table():
-            rows = validated(self, X, dtype=_FLOATS, reset=False)
+            rows = self._dense_rows(X, reset=False)
             who, params = type(self).__name__, self._metric_params()
             rows, metric = table_of(who, self.metric, rows, params), None
         else:
@@ -481,7 +481,7 @@ class AgglomerativeClustering(Clusterer):
         if metric is None:
             lengths = rows[np.triu_indices(rows.shape[0], 1)]
         else:
-            lengths = condensed(rows, metric, n_threads=self.n_threads)
+            lengths = condensed(rows, metric, n_threads=self._n_threads())
         return float(np.corrcoef(lengths, self.cophenetic_distances())[0, 1])
 
     def _check_pairs(self) -> None:

@@ -11,8 +11,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Estimator
-from coterie._checks import CALLABLE, Rule, checked, one_of, validated
+from coterie._checks import CALLABLE, Rule, one_of
 from coterie._distinct import distinct
+from coterie._doors import FLOATS, checked, validated
 from coterie._history import Event, Stage
 from coterie._stored import Field, Sizes
 from coterie.hierarchy._stored import check_cut_tree
@@ -21,7 +22,6 @@ from coterie.hierarchy.agglomerative import AgglomerativeClustering
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_FLOATS = [np.float64, np.float32]
 _POOLING: dict[str, Callable[..., Any]] = {
     "mean": np.mean,
     "median": np.median,
@@ -132,7 +132,7 @@ compute_distances, metric_params, n_threads
         """
         self._check_params()
         who = type(self).__name__
-        columns = np.ascontiguousarray(validated(self, X, dtype=_FLOATS, ensure_min_features=2).T)
+        columns = np.ascontiguousarray(validated(self, X, dtype=FLOATS, ensure_min_features=2).T)
         if self.n_clusters is not None and self.n_clusters > len(columns):
             raise ValueError(
                 f"{who}: n_clusters={self.n_clusters} but X has {len(columns)} columns; lower "
@@ -168,7 +168,7 @@ compute_distances, metric_params, n_threads
         array of shape (n_rows, n_clusters_)
         """
         check_is_fitted(self)
-        rows = validated(self, X, dtype=_FLOATS, reset=False)
+        rows = validated(self, X, dtype=FLOATS, reset=False)
         pool = self.pooling_func
         if isinstance(pool, str):
             pool = _POOLING.get(pool, pool)
@@ -192,7 +192,7 @@ compute_distances, metric_params, n_threads
         array of shape (n_rows, n_features)
         """
         check_is_fitted(self)
-        pooled = checked(type(self).__name__, X, dtype=_FLOATS)
+        pooled = checked(type(self).__name__, X, dtype=FLOATS)
         if pooled.shape[1] != self.n_clusters_:
             raise ValueError(
                 f"{type(self).__name__}: X has {pooled.shape[1]} columns and the model has "

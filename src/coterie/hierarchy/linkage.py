@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_symmetric, is_symmetric, whole
+from coterie._checks import NONE, check_params, one_of, whole
 from coterie._config import resolve_n_threads
+from coterie._doors import check_square, check_symmetric, is_symmetric, numbers_of
 from coterie.data import as_source
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.errors import AdviceWarning
@@ -18,8 +19,7 @@ from coterie.hierarchy._connectivity import check_graph, lengths_of, link_connec
 from coterie.hierarchy._scale import exponent_for, scale_down, scale_up
 from coterie.hierarchy._single import merge_table
 from coterie.hierarchy._triangle import (
-    as_distances,
-    check_finite,
+    check_lengths,
     given_triangle,
     link_triangle,
     triangle_of,
@@ -152,7 +152,7 @@ def link(
         X = rows = scale_down(rows, exponent)
     linked = _link_rows(X, rows, method, found, connectivity, threads, who)
     scale_up(linked.Z[:, 2], exponent)
-    check_finite(linked.Z[:, 2], found, who)
+    check_lengths(linked.Z[:, 2], found, who)
     return linked
 
 
@@ -172,7 +172,7 @@ def _link_rows(
         return Linked(*link_connected(graph, method, lengths_between, rows, who=who))
     if method == "single":
         tree = Index.over_prepared(who, rows, metric, n_threads=n_threads).spanning_tree()
-        check_finite(tree.lengths, metric, who)
+        check_lengths(tree.lengths, metric, who)
         return Linked(merge_table(tree), 1, tree)
     if method in EUCLIDEAN:
         return Linked(link_vectors(rows, method, n_threads=n_threads, who=who), 1)
@@ -184,18 +184,14 @@ def _link_rows(
 
 def _link_connected_square(X: Any, method: str, connectivity: Any, who: str) -> Linked:
     """Given distances, of which only those of connected rows matter."""
-    table = as_distances(X, who).astype(np.float64, copy=False)
+    table = numbers_of(who, X).astype(np.float64, copy=False)
     if table.ndim != 2 or method in EUCLIDEAN:
         raise ValueError(
             f"{who}: connectivity= with given distances needs a square table and a method of "
             f"distances, and X has shape {table.shape} with method={method!r}; pass rows, or use "
             "'single', 'complete', 'average' or 'weighted'."
         )
-    if table.shape[0] != table.shape[1]:
-        raise ValueError(
-            f"{who}: Distance matrix should be square, got matrix of shape {table.shape}; pass one "
-            "distance a pair, or rows with another metric."
-        )
+    check_square(who, table.shape)
     check_symmetric(table, who)
     graph = check_graph(connectivity, table.shape[0], who)
     return Linked(*link_connected(graph, method, lambda i, j: table[np.ix_(i, j)], None, who=who))
@@ -212,8 +208,7 @@ def _link_compressed(
     who: str,
 ) -> Floats:
     """Micro-clusters instead of rows; a memory map is left where it is."""
-    if not whole(1).allows(compress):
-        raise ValueError(f"{who}: compress={compress!r} was given; use {whole(1).words} or None.")
+    check_params(who, {"compress": compress}, {"compress": whole(1) | NONE})
     if method not in EUCLIDEAN or connectivity is not None:
         raise ValueError(
             f"{who}: compress={compress} stands for rows by their means, which serves methods "
@@ -234,8 +229,7 @@ def _is_single(X: Any) -> bool:
 
 
 def _check_method(who: str, method: Any) -> None:
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(f"{who}: method={method!r} was given; use one of {', '.join(METHODS)}.")
+    check_params(who, {"method": method}, {"method": one_of(*METHODS)})
 
 
 def _is_precomputed(X: Any, metric: Any) -> bool:

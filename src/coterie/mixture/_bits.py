@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._complaints import Cell, first_odd
 from coterie._kernels import kernels
 from coterie.data import ArraySource, Block, Source
+from coterie.data.columns import Cell, first_odd
 from coterie.mixture._values import Oddities, Values
 
 Bits = npt.NDArray[np.uint8]
@@ -63,7 +63,7 @@ class Binary(Values):
 
     def _refuse(self, found: Oddities) -> None:
         super()._refuse(found)
-        odd = found.first[1] if len(found.first) > 1 else None
+        odd = found.first[2] if len(found.first) > 2 else None
         if odd is not None:
             raise ValueError(
                 f"{self.who}: X must hold only 0 and 1, but {self._where(odd)} is {odd.value:g}; "
@@ -79,7 +79,7 @@ class Binary(Values):
             return None
         bits, odd = pack(source.rows, source.n_threads)
         if odd >= 0:
-            self._refuse(Oddities(False, (None, _first_not_binary(source.rows))))
+            self._refuse(Oddities(False, (None, None, _first_not_binary(source.rows))))
         return Packed(source.rows, bits)
 
 

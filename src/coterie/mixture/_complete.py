@@ -107,7 +107,8 @@ def completed(blocks: Source) -> Source:
     Medians count weights; of two values in the middle the lower is taken.
     """
     if isinstance(blocks, ArraySource):
-        medians = [_median(column, blocks.weights) for column in blocks.rows.T]
+        (block,) = blocks
+        medians = [_median(column, block.weights) for column in block.rows.T]
         return blocks.through(Fill(np.array(medians)))
     return blocks.through(Fill(medians_by_passes(blocks)))
 

@@ -10,9 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie._complaints import first_odd
 from coterie.data import Block, Source
-from coterie.data.columns import DAY, Column, column_words, columns_of, finite_numbers, one_hot
+from coterie.data.columns import (
+    DAY,
+    Column,
+    column_words,
+    columns_of,
+    finite_numbers,
+    first_odd,
+    one_hot,
+)
 from coterie.mixture._categories import encode
 from coterie.mixture._family import Floats
 from coterie.mixture._normal import normal_rows

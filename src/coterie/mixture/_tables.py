@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import check_weights, nan_for_masked, validated
+from coterie._doors import check_weights, nan_for_masked, validated
 from coterie.data import ArraySource, Source
 from coterie.data.columns import is_frame
 from coterie.mixture._plain import PlainMixture

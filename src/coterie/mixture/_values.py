@@ -9,9 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from coterie._complaints import Cell, first_odd
 from coterie.data import Block, Source
-from coterie.data.columns import column_words
+from coterie.data.columns import Cell, column_words, first_odd
 
 
 class Reading(Protocol):
@@ -60,19 +59,23 @@ class Values:
     def look(self, block: Block) -> Oddities:
         """What is odd about a block: of all sorts, but others only where all is finite."""
         missing, odd = self._not_finite(block.rows)
-        others = self._others(block) if odd is None else (None,) * self._n_others
-        first = (odd, *others)
-        if block.start:
-            first = tuple(cell and cell._replace(row=block.start + cell.row) for cell in first)
+        finite = all(cell is None for cell in odd)
+        others = self._others(block) if finite else (None,) * self._n_others
+        kind = block.rows.dtype.type
+        first = tuple(
+            cell and Cell(block.start + cell.row, cell.column, kind(cell.value))
+            for cell in (*odd, *others)
+        )
         return Oddities(missing, first)
 
-    def _not_finite(self, rows: Any) -> tuple[bool, Cell | None]:
-        """Whether cells are missing, and the first that may not be as it is."""
+    def _not_finite(self, rows: Any) -> tuple[bool, tuple[Cell | None, Cell | None]]:
+        """Whether cells are missing, and the first that must not be: NaN, and infinity."""
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(np.sum(rows.data if sp.issparse(rows) else rows)):
-                return False, None  # as nearly always, and one pass has told
-        found = first_odd(rows, np.isinf if self.allow_nan else lambda values: ~np.isfinite(values))
-        return found is None and self.allow_nan and has_missing(rows), found
+                return False, (None, None)  # as nearly always, and one pass has told
+        nan = None if self.allow_nan else first_odd(rows, np.isnan)
+        infinite = first_odd(rows, np.isinf)
+        return infinite is None and self.allow_nan and has_missing(rows), (nan, infinite)
 
     #: How many more sorts of oddities there are.
     _n_others = 0
@@ -82,19 +85,22 @@ class Values:
 
     def _refuse(self, found: Oddities) -> None:
         """Complain of what was found first, if anything was."""
-        odd = found.first[0]
-        if odd is None:
-            return
-        if np.isnan(odd.value):
+        # The first words are scikit-learn's, which tools look for.
+        nan, infinite = found.first[:2]
+        if nan is not None:
             raise ValueError(
-                f"{self.who}: X contains NaN, first in {self._where(odd)}; leave such rows out, or "
-                "use GaussianMixture, CategoricalMixture or MixedMixture, which know missing "
-                "values."
+                f"{self.who}: Input X contains NaN in column {nan.column_words(self.names)} (row "
+                f"{nan.row}); leave such rows out, fill the cells, or use GaussianMixture or "
+                "MixedMixture, which know missing cells."
             )
-        raise ValueError(
-            f"{self.who}: X contains infinity, first in {self._where(odd)}; leave such rows out"
-            f"{', or mark the cell as missing (NaN)' if self.allow_nan else ''}."
-        )
+        if infinite is not None:
+            missing = "mark the cell as missing (NaN)"
+            raise ValueError(
+                f"{self.who}: Input X contains infinity or a value too large for "
+                f"{infinite.value.dtype!r} in column {infinite.column_words(self.names)} (row "
+                f"{infinite.row}); leave such rows out, or "
+                f"{missing if self.allow_nan else 'scale the column down'}."
+            )
 
     def _where(self, cell: Cell) -> str:
         return f"row {cell.row}, {column_words(self.names, cell.column)}"
@@ -116,7 +122,7 @@ class Counts(Values):
 
     def _refuse(self, found: Oddities) -> None:
         super()._refuse(found)
-        odd = found.first[1] or found.first[2]
+        odd = found.first[2] or found.first[3]
         if odd is not None:
             # The first words are scikit-learn's, which tools look for.
             what = "Negative values in data" if odd.value < 0 else "Fractions in data"

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from coterie._checks import check_memory, whole
 from coterie._config import resolve_n_threads
 from coterie._kernels import kernels
-from coterie.distance import Metric, RowFunction, as_metric
+from coterie.distance import Compared, Metric, RowFunction, SparseRows, as_metric
+from coterie.neighbors._tiled import TiledRows
 from coterie.neighbors.brute import EachQuery
 from coterie.neighbors.kdtree import choose_tree
 from coterie.neighbors.spanning import SpanningTree
@@ -58,7 +59,9 @@ class Index:
 
     Parameters
     ----------
-    X : array of shape (n_rows, n_features)
+    X : array or CSR matrix of shape (n_rows, n_features)
+        CSR rows stay so where all rows are scanned: some at a time are made dense. A tree, or the
+        spanning tree, needs all of them so, and refuses those that do not fit.
     metric : name in `coterie.distance.METRICS`, callable or `Metric`
         A callable is called for every pair, which is slow.
     method : {"auto", "kdtree", "brute"}
@@ -96,8 +99,7 @@ class Index:
         **metric_params: Any,
     ) -> None:
         found = as_metric(metric, X, who="Index", **metric_params)
-        rows = found.prepare(X)
-        by_tree = choose_tree("Index", found, method, *rows.shape)
+        rows, by_tree = _rows_and_way("Index", found, X, method)
         # A tree copies the rows by itself.
         self._build("Index", rows if by_tree else rows.copy(), found, by_tree, n_threads)
 
@@ -113,13 +115,14 @@ class Index:
     ) -> Self:
         """An index on behalf of `who`, for as long as X stays as it is: rows are not copied."""
         found = as_metric(metric, X, who=who, **(metric_params or {}))
-        return cls.over_prepared(who, found.prepare(X), found, method, n_threads)
+        rows, _ = _rows_and_way(who, found, X, method)
+        return cls.over_prepared(who, rows, found, method, n_threads)
 
     @classmethod
     def over_prepared(
         cls,
         who: str,
-        rows: npt.NDArray[Any],
+        rows: Compared,
         metric: Metric,
         method: str = "auto",
         n_threads: int | None = None,
@@ -133,7 +136,7 @@ class Index:
     def _build(
         self,
         who: str,
-        rows: npt.NDArray[Any],
+        rows: Compared,
         metric: Metric,
         by_tree: bool,
         n_threads: int | None,
@@ -141,8 +144,11 @@ class Index:
         self._who, self.metric, self.by_tree, self.n_threads = who, metric, by_tree, n_threads
         self.n_rows, self.n_cols = rows.shape
         self._dtype = rows.dtype
-        if metric.native is None:
-            self._rows: Any = EachQuery(rows, metric)
+        self._rows: Any
+        if isinstance(rows, SparseRows):
+            self._rows = TiledRows(who, rows, metric)
+        elif metric.native is None:
+            self._rows = EachQuery(rows, metric)
         else:
             self._rows = kernels.Index(rows, metric.native, by_tree, self._n_threads())
 
@@ -295,10 +301,10 @@ class Index:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The rows and what was asked for; who opens it builds the tree."""
-        rows = np.empty((self.n_rows, self.n_cols), self._dtype)
-        if self.metric.native is None:
-            rows[:] = self._rows.rows
+        if isinstance(self._rows, (EachQuery, TiledRows)):
+            rows = self._rows.rows.copy()
         else:
+            rows = np.empty((self.n_rows, self.n_cols), self._dtype)
             self._rows.copy_rows(rows)
         method = "kdtree" if self.by_tree else "brute"
         return type(self).over_prepared, (self._who, rows, self.metric, method, self.n_threads)
@@ -306,17 +312,19 @@ class Index:
     def _n_threads(self) -> int:
         return resolve_n_threads(self.n_threads, self._who)
 
-    def _asking(self, queries: Any) -> tuple[npt.NDArray[Any] | None, int]:
+    def _asking(self, queries: Any) -> tuple[Compared | None, int]:
         """Prepared queries and how many they are; None where the rows ask."""
         if queries is None:
             return None, self.n_rows
-        asking = self.metric.prepare(queries)
+        asking = self.metric.prepare_tiles(queries, "queries")
+        if isinstance(asking, SparseRows) and not isinstance(self._rows, TiledRows):
+            asking = asking.whole(self._who)
         if asking.shape[1] != self.n_cols:
             raise ValueError(
                 f"{self._who}: X has {self.n_cols} columns and the queries have "
                 f"{asking.shape[1]}; pass rows with the same columns."
             )
-        return asking, len(asking)
+        return asking, asking.shape[0]
 
     def _check_k(self, name: str, k: Any) -> int:
         """A number of neighbours; more than there are rows are refused."""
@@ -365,3 +373,12 @@ class Index:
                 f"{self._who}: the {self.metric.name} distances between some rows of X overflow "
                 "float64; scale the rows down, for example X / np.abs(X).max()."
             )
+
+
+def _rows_and_way(who: str, metric: Metric, X: Any, method: str) -> tuple[Compared, bool]:
+    """Prepared rows, and whether to search them by tree; CSR rows stay so for a native scan."""
+    rows = metric.prepare_tiles(X)
+    by_tree = choose_tree(who, metric, method, *rows.shape)
+    if isinstance(rows, SparseRows) and (by_tree or metric.native is None):
+        rows = rows.whole(who)
+    return rows, by_tree

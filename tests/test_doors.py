@@ -1,6 +1,6 @@
 """What stands at every door: rows that cannot be taken are refused in a sentence that helps.
 
-Covers coterie._complaints.
+Covers coterie._complaints and coterie._checks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 
 import coterie
-from coterie import _checks
+from coterie import _doors
 
 
 def masked(n_masked: int, dtype: Any = np.float64) -> Any:
@@ -67,7 +67,7 @@ def test_a_masked_array_without_masked_cells_is_its_data(model: Any) -> None:
         lambda X: coterie.kmeans_plusplus(X, 2),
         coterie.distance.pairwise,
         coterie.spanning_tree,
-        lambda X: coterie.DBSCAN(metric="precomputed").fit(square(X)),
+        lambda X: coterie.DBSCAN(1.0, min_samples=2, metric="precomputed").fit(square(X)),
         lambda X: coterie.KMeans(2).fit(X.data, sample_weight=X[:, 1]),
     ],
 )
@@ -88,20 +88,20 @@ def test_masked_cells_are_missing_where_missing_cells_are_known() -> None:
 
 def test_masked_cells_as_nan() -> None:
     X = masked(1)
-    filled = _checks.nan_for_masked(X)
+    filled = _doors.nan_for_masked(X)
     assert type(filled) is np.ndarray
     assert np.isnan(filled[3, 1])
     assert np.isnan(filled).sum() == 1
-    assert _checks.nan_for_masked(masked(1, np.float32)).dtype == np.float32
-    whole = _checks.nan_for_masked(masked(1, np.int64))
+    assert _doors.nan_for_masked(masked(1, np.float32)).dtype == np.float32
+    whole = _doors.nan_for_masked(masked(1, np.int64))
     assert whole.dtype == np.float64
     assert np.isnan(whole[3, 1])
     words = np.ma.masked_array(np.array([["a", "b"]], dtype=object), [[False, True]])
-    assert _checks.nan_for_masked(words).tolist() == [["a", None]]
+    assert _doors.nan_for_masked(words).tolist() == [["a", None]]
     text = np.ma.masked_array(np.array([["a", "b"]]), [[False, True]])
-    assert _checks.nan_for_masked(text).tolist() == [["a", None]]
+    assert _doors.nan_for_masked(text).tolist() == [["a", None]]
     rows = np.ones((2, 2))
-    assert _checks.nan_for_masked(rows) is rows
+    assert _doors.nan_for_masked(rows) is rows
 
 
 FRAME = pd.DataFrame(
@@ -206,3 +206,128 @@ def test_a_lazy_frame_under_gower() -> None:
 def test_sparse_rows_say_where_too() -> None:
     X = sp.csr_array(with_cell(np.nan).to_numpy())
     assert "contains NaN in column 1 (row 3)" in complaint(coterie.KMeans(2), X)
+
+
+NAMED = {
+    "queries": [
+        lambda X, odd: coterie.neighbors.Index(X).knn(1, odd),
+        lambda X, odd: coterie.neighbors.knn(X, 1, odd),
+        lambda X, odd: coterie.neighbors.within(X, 1.0, odd, metric="cosine"),
+        lambda X, odd: coterie.neighbors.count_within(X, 1.0, odd, metric=lambda x, y: 0.0),
+    ],
+    "Y": [
+        lambda X, odd: coterie.distance.pairwise(X, odd),
+        lambda X, odd: list(coterie.distance.tiles(X, odd, "manhattan")),
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "ask"), [(n, ask) for n, asks in NAMED.items() for ask in asks])
+@pytest.mark.parametrize(
+    ("odd", "words"),
+    [
+        ([[0.0, np.nan]], r"Input {} contains NaN in column 1 \(row 0\)"),
+        ([[np.inf, 0.0]], r"Input {} contains infinity .*\(row 0\)"),
+        ([0.0, 1.0], r"{} has shape \(2,\). Reshape your data: {}.reshape"),
+        (np.ones((1, 2)) * 1j, r"np.column_stack\(\[{}.real"),
+        (np.ma.masked_array([[0.0, 1.0]], [[False, True]]), r"{} is a masked array"),
+        (pl.DataFrame({"a": [0.0], "b": [1.0]}).lazy(), r"{}.collect\(\)"),
+    ],
+)
+def test_rows_are_called_what_the_caller_calls_them(
+    name: str, ask: Any, odd: Any, words: str
+) -> None:
+    with pytest.raises(ValueError, match=words.replace("{}", name)) as told:
+        ask(np.arange(8.0).reshape(4, 2), odd)
+    assert "Input X" not in str(told.value)
+
+
+def test_forms_call_rows_what_the_caller_calls_them() -> None:
+    X = np.array([[0.0, 1.0], [1.0, 1.5], [0.5, 1.0]])
+    index = coterie.neighbors.Index(X, metric="seuclidean")
+    with pytest.raises(ValueError, match="for 2 columns and queries has 3"):
+        index.knn(1, [[0.0, 1.0, 2.0]])
+    with pytest.raises(ValueError, match="row 0 of queries is so far"):
+        index.knn(1, [[1.5e308, 1.7e308]])
+    with pytest.raises(ValueError, match="latitude and longitude in radians, and Y has 3"):
+        coterie.distance.pairwise(X, [[0.0, 1.0, 2.0]], "haversine")
+    with pytest.raises(ValueError, match="Input row contains NaN"):
+        coterie.distance.rows_to(X, [0.0, np.nan])
+    with pytest.raises(ValueError, match="2 columns and queries has 3"):
+        coterie.neighbors.knn(X, 1, [[0.0, 1.0, 2.0]], metric="gower")
+
+
+@pytest.mark.parametrize("kind", [ValueError, TypeError, coterie.errors.ParameterError])
+def test_a_parameter_out_of_range_is_both_kinds_of_error(kind: type[Exception]) -> None:
+    with pytest.raises(kind, match=r"^KMeans: n_clusters='three' was given; use a whole number"):
+        coterie.KMeans("three").fit([[0.0], [1.0]])  # type: ignore[arg-type]
+    with pytest.raises(kind, match=r"^DBSCAN: min_samples=0 was given; use a whole number"):
+        coterie.DBSCAN(min_samples=0).fit([[0.0], [1.0]])
+
+
+GIVEN = {
+    "linkage": lambda X: coterie.linkage(X, "average", "precomputed"),
+    "AgglomerativeClustering": lambda X: coterie.AgglomerativeClustering(
+        metric="precomputed", linkage="average"
+    ).fit(X),
+    "DBSCAN": lambda X: coterie.DBSCAN(1.0, min_samples=2, metric="precomputed").fit(X),
+    "HDBSCAN": lambda X: coterie.HDBSCAN(2, metric="precomputed").fit(X),
+}
+
+
+@pytest.mark.parametrize("who", GIVEN)
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda X: X[:, :5], r"Distance matrix should be square, and X has shape \(9, 5\)"),
+        (lambda X: _put(X, -2.0), r"Negative values in data passed to metric='precomputed'.*-2"),
+        (lambda X: _put(X, np.nan), "Input X contains NaN as the distance of rows 3 and 7,"),
+        (lambda X: np.full(X.shape, "far"), "(expected|could not convert)"),
+    ],
+)
+def test_the_same_is_said_of_distances_wherever_they_are_given(
+    who: str, change: Any, words: str
+) -> None:
+    X = coterie.distance.pairwise(np.random.default_rng(0).normal(size=(9, 2)))
+    with pytest.raises(ValueError, match=f"^{who}: .*{words}"):
+        GIVEN[who](change(X))
+
+
+def _put(X: Any, value: float) -> Any:
+    changed = X.copy()
+    changed[3, 7] = changed[7, 3] = value
+    return changed
+
+
+@pytest.mark.parametrize("at", [0, 7, 8, 20, 35])
+def test_a_condensed_distance_that_is_none_is_told_by_its_rows(at: int) -> None:
+    lengths = coterie.distance.condensed(np.random.default_rng(0).normal(size=(9, 2)))
+    lengths[at] = np.nan
+    i, j = (int(ends[at]) for ends in np.triu_indices(9, 1))
+    with pytest.raises(ValueError, match=f"^linkage: .*the distance of rows {i} and {j},"):
+        coterie.linkage(lengths, "single")
+
+
+def test_two_stored_distances_of_one_pair_are_shown() -> None:
+    X = coterie.distance.pairwise(np.random.default_rng(0).normal(size=(9, 2)))
+    X[7, 3] = 99
+    for table in (X, sp.csr_array(X)):
+        with pytest.raises(ValueError, match=r"^HDBSCAN: .*X\[3, 7\] is .* but X\[7, 3\] is 99;"):
+            coterie.HDBSCAN(metric="precomputed").fit(table)
+
+
+@pytest.mark.parametrize("who", ["AgglomerativeClustering", "DBSCAN", "HDBSCAN"])
+def test_distances_to_the_rows_of_the_fit_are_as_many_as_those(who: str) -> None:
+    X = coterie.distance.pairwise(np.random.default_rng(0).normal(size=(9, 2)))
+    model = GIVEN[who](X)
+    with pytest.raises(ValueError, match=f"^{who}: X has 8 columns and the fit had 9 rows"):
+        model.predict(X[:, 1:])
+    with pytest.raises(ValueError, match=f"^{who}: Input X contains NaN as the distance"):
+        model.predict(_put(X, np.nan))
+
+
+@pytest.mark.parametrize("who", ["AgglomerativeClustering", "DBSCAN", "HDBSCAN"])
+def test_names_of_given_distances_are_kept(who: str) -> None:
+    X = coterie.distance.pairwise(np.random.default_rng(0).normal(size=(9, 2)))
+    frame = pd.DataFrame(X, columns=list("abcdefghi"))
+    assert GIVEN[who](frame).feature_names_in_.tolist() == list("abcdefghi")
