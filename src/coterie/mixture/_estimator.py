@@ -38,8 +38,6 @@ Labels = npt.NDArray[np.int64]
 
 #: Rounding that shares of a file may have suffered.
 _NEAR_ONE = 1e-3
-#: What the order of sums may make of a bound, relative to its size.
-_ROUNDING = 1e-13
 
 
 class MixtureModel(DensityMixin, Estimator):
@@ -133,7 +131,7 @@ class MixtureModel(DensityMixin, Estimator):
                 run = task.solve(task, self._fitted()[1], recorder, self.lower_bound_)
             else:
                 run = task.solve(task, task.begin(rng, recorder), recorder, -np.inf)
-            best = best_of(best, run, recorder, _improves)
+            best = best_of(best, run, recorder, lambda run, best: run.bound > best.bound)
         assert best is not None
         return self._publish(*best, task)
 
@@ -270,15 +268,6 @@ class MixtureModel(DensityMixin, Estimator):
             for label, count in zip(labels.tolist(), counts, strict=True)
         ]
         return np.vstack(rows), np.repeat(labels, counts)
-
-
-def _improves(run: EMRun, best: EMRun) -> bool:
-    """Whether a run is better than the best before it, and not by rounding alone.
-
-    So which of equals is kept, the first, does not depend on how rows were cut.
-    """
-    rounding = _ROUNDING * abs(best.bound) if np.isfinite(best.bound) else 0.0
-    return run.bound > best.bound + rounding
 
 
 def check_as_fitted(model: Any, same: bool, name: str) -> None:
