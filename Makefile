@@ -26,7 +26,7 @@ OTHER_ISAS := from coterie import show_config as c; print(*(set(c()['isas']) - {
 test-native: $(STAMP)
 	$(BIN)/cmake -S . -B build/native -G Ninja -DCMAKE_BUILD_TYPE=Release -DCOTERIE_SANITIZE=ON \
 	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja > build/native-configure.log || (cat build/native-configure.log; exit 1)
-	$(BIN)/cmake --build build/native
+	$(BIN)/cmake --build build/native -- --quiet
 	$(BIN)/ctest --test-dir build/native --output-on-failure
 
 # Any number of drawn calls; `make fuzz CASES=100000`. `make test` runs the first few thousand.

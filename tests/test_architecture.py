@@ -221,6 +221,23 @@ def test_scikit_learn_does_none_of_our_work(path: Path) -> None:
 HEADERS = sorted((ROOT / "cpp" / "include").rglob("*.hpp"))
 
 
+#: Folders of headers from the ground up: each includes its own and those before it.
+HEADER_FOLDERS = [
+    "threads", "simd", "rows", "distance", "neighbors", "centroid", "hierarchy", "density",
+    "mixture",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(not HEADERS, reason="the C++ sources are not here")
+@pytest.mark.parametrize("path", HEADERS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_headers_include_what_stands_below(path: Path) -> None:
+    assert path.parent.name in HEADER_FOLDERS, "a header lives in the folder of its family"
+    below = HEADER_FOLDERS[: HEADER_FOLDERS.index(path.parent.name) + 1]
+    ours = re.findall(r'#\s*include\s*"coterie/([^"]+)"', path.read_text(encoding="utf-8"))
+    wrong = [name for name in ours if name.split("/")[0] not in below]
+    assert not wrong, f"{path.parent.name}/{path.name} must not include {wrong}"
+
+
 @pytest.mark.skipif(not HEADERS, reason="the C++ sources are not here")
 @pytest.mark.parametrize("path", HEADERS, ids=lambda path: path.name)
 def test_kernels_know_nothing_of_python(path: Path) -> None:

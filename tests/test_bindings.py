@@ -9,6 +9,7 @@ from apart import outcomes
 from coterie._kernels import kernels
 
 SETUP = """
+from types import SimpleNamespace
 import numpy as np
 from coterie._kernels import kernels
 X = np.random.default_rng(0).normal(size=(200, 3))
@@ -24,29 +25,33 @@ def wild(rng, n, dtype, end):
         values[rng.integers(n)] = rng.choice([-1, end, end + 1, info.max, info.min, 10**6])
     return values
 
+def matrix(data, indices, indptr):
+    n = len(indptr) - 1
+    return SimpleNamespace(data=data, indices=indices, indptr=indptr, shape=(n, n), format="csr")
+
 def csr(rng):
     M = wild(rng, 30, np.int32, 5)
     starts = np.sort(rng.integers(0, 30, 6)).astype(np.int32)
     if rng.random() < 0.5:
         starts[rng.integers(6)] = rng.choice([-9, 10**6, 2**31 - 1])
-    return dict(values=rng.random(30), columns=M, starts=starts)
+    return matrix(rng.random(30), M, starts)
 
 def labels_out(n=5):
     return dict(labels=np.empty(n, np.int64), core=np.empty(n, np.uint8))
 
 def dbscan(name, rng):
-    getattr(kernels, name)(**csr(rng), weights=None, eps=0.5, min_weight=2.0, border="nearest",
+    getattr(kernels, name)(csr(rng), weights=None, eps=0.5, min_weight=2.0, border="nearest",
                            **labels_out(), n_threads=1)
 
 def sq_dists(rng):
     kernels.sum_sq_dists(X, None, centers, 1.0, wild(rng, 200, np.int32, 4), None, 1)
 
 def sq_dists_csr(rng):
-    kernels.sum_sq_dists_csr(**csr(rng), weights=None, centers=rng.random((4, 5)), scale=1.0,
-                             labels=wild(rng, 5, np.int32, 4), sq_dists=None, n_threads=1)
+    kernels.sum_sq_dists(csr(rng), weights=None, centers=rng.random((4, 5)), scale=1.0,
+                         labels=wild(rng, 5, np.int32, 4), sq_dists=None, n_threads=1)
 
 def stats_csr(rng):
-    kernels.column_stats_csr(**csr(rng), n_cols=5, out=np.empty((4, 5)), n_threads=1)
+    kernels.column_stats(csr(rng), out=np.empty((4, 5)), n_threads=1)
 
 def list_within(rng):
     starts = np.sort(rng.integers(0, 1000, 201)).astype(np.int64)
@@ -97,7 +102,7 @@ WORK += ["root", "select", "seeds"]
 
 def test_wild_indexes_are_refused() -> None:
     cases = {work: f"fuzz({work})" for work in WORK}
-    for name in ("dbscan_sparse", "dbscan_graph"):
+    for name in ("dbscan_precomputed", "dbscan_graph"):
         cases[name] = f"fuzz(lambda rng: dbscan({name!r}, rng))"
     for case, said in outcomes(cases, SETUP, seconds=60).items():
         assert said == "done", (case, said)
@@ -116,7 +121,7 @@ def test_errors_name_the_argument() -> None:
 def test_graphs_with_negative_lengths_end() -> None:
     code = """
 labels = labels_out(2)
-kernels.dbscan_graph(np.array([-1.0, -1.0]), np.array([1, 0], np.int32),
-                     np.array([0, 1, 2], np.int32), None, 0.5, 1.0, "first", **labels, n_threads=1)
+graph = matrix(np.array([-1.0, -1.0]), np.array([1, 0], np.int32), np.array([0, 1, 2], np.int32))
+kernels.dbscan_graph(graph, None, 0.5, 1.0, "first", **labels, n_threads=1)
 """
     assert outcomes({"graph": code}, SETUP) == {"graph": "done"}

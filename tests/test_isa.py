@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -239,5 +240,6 @@ def test_the_stub_names_what_the_module_has(isa: str) -> None:
 
 
 def test_kernels_refuse_arrays_they_would_have_to_copy() -> None:
+    frame = SimpleNamespace(scale=1.0, shift=[0.0])
     with pytest.raises(TypeError):
-        kernels.assign([[1.0]], [[1.0]], 1.0, [0.0], [0], 1)  # type: ignore[arg-type]
+        kernels.assign([[1.0]], [[1.0]], frame, [0], 1)  # type: ignore[arg-type]

@@ -99,6 +99,7 @@ def test_fits_in_several_python_threads_give_the_answers_of_one() -> None:
 
 FIT = """
 import os, signal, sys, time
+from types import SimpleNamespace
 import numpy as np
 from coterie import KMeans
 from coterie._kernels import kernels
@@ -221,9 +222,10 @@ def work():
     "one call of a kernel": """
 X = rng.normal(size=(400_000, 64)).astype(np.float32)
 centers = rng.normal(size=(20_000, 64))
+space = SimpleNamespace(scale=0.125, shift=np.zeros(64, dtype=np.float32))
 labels = np.empty(len(X), dtype=np.int32)
 def work():
-    kernels.assign(X, centers, 0.125, np.zeros(64, dtype=np.float32), labels, N_THREADS)
+    kernels.assign(X, centers, space, labels, N_THREADS)
 """,
     "a greedy seeding": """
 X = rng.normal(size=(300_000, 64)).astype(np.float32)

@@ -16,9 +16,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "coterie/frame.hpp"
-#include "coterie/matrix.hpp"
-#include "coterie/pool.hpp"
+#include "coterie/rows/matrix.hpp"
+#include "coterie/threads/pool.hpp"
 
 namespace nb = nanobind;
 
@@ -64,18 +63,17 @@ void require_starts(const Index* starts, std::int64_t n_runs, std::int64_t end, 
     require(rising, what);
 }
 
-template <class T>
-Frame<T> as_frame(double scale, const Column<const T>& shift, std::int64_t n_cols) {
-    require_length(shift, n_cols, "shift must have one entry a column");
-    return {static_cast<T>(scale), shift.data()};
-}
-
 using Weights = std::optional<Column<const double>>;
 
+inline const double* as_weights(const Weights& weights, std::int64_t n_rows) {
+    if (weights) require_length(*weights, n_rows, "weights must have one entry a row");
+    return weights ? weights->data() : nullptr;
+}
+
 template <class T>
-Weighted<T> as_weighted(const Rows<T>& rows, const Weights& weights) {
-    if (weights) require_length(*weights, rows.shape(0), "weights must have one entry a row");
-    return {as_matrix(rows), weights ? weights->data() : nullptr};
+Weighted<T> as_weighted(const Rows<T>& rows, const Weights& weights = {}) {
+    const Matrix<const T> view = as_matrix(rows);
+    return {view, as_weights(weights, view.n_rows)};
 }
 
 // A thread that asks for the GIL while the interpreter shuts down is ended by Python, which would

@@ -1,11 +1,11 @@
 // Bindings of the density family: DBSCAN on a grid, on tiles, and by looking neighbours up.
-#include "coterie/dbscan_graph.hpp"
-#include "coterie/dbscan_grid.hpp"
-#include "coterie/dbscan_tiles.hpp"
+#include "coterie/density/dbscan_graph.hpp"
+#include "coterie/density/dbscan_grid.hpp"
+#include "coterie/density/dbscan_tiles.hpp"
 
 #include <nanobind/stl/string.h>
 
-#include "csr.hpp"
+#include "rows_args.hpp"
 
 namespace coterie::bind {
 namespace {
@@ -89,64 +89,52 @@ std::int64_t expand(const Neighbours& neighbours, const Weights& weights, double
 }
 
 template <class T>
-std::int64_t dbscan_dense(Rows<T> dists, Weights weights, double eps, double min_weight,
+DenseNeighbours<T> neighbours_in(const Matrix<const T>& dists, double eps) {
+    return {dists, eps};
+}
+
+template <class T, class Index>
+SparseNeighbours<T, Index> neighbours_in(const Csr<T, Index>& dists, double eps) {
+    return {dists, eps};
+}
+
+template <class Given>
+std::int64_t dbscan_precomputed(Given given, Weights weights, double eps, double min_weight,
+                                const std::string& border, Labels labels, Flags core,
+                                int n_threads) {
+    const auto dists = as_rows(given);
+    require(dists.n_rows == dists.n_cols, "distances must be square");
+    return expand(neighbours_in(dists, eps), weights, min_weight, border, labels, core, n_threads);
+}
+
+template <class T, class Index>
+GraphNeighbours<T, Index> paths_in(const Csr<T, Index>& lengths, double eps) {
+    return {lengths, eps};
+}
+
+template <class Given>
+std::int64_t dbscan_graph(Given given, Weights weights, double eps, double min_weight,
                           const std::string& border, Labels labels, Flags core, int n_threads) {
-    require(dists.shape(0) == dists.shape(1), "dists must be square");
-    return expand(DenseNeighbours<T>{as_matrix(dists), eps}, weights, min_weight, border, labels,
-                  core, n_threads);
+    const auto lengths = as_rows(given);
+    require(lengths.n_rows == lengths.n_cols, "a graph must be square");
+    return expand(paths_in(lengths, eps), weights, min_weight, border, labels, core, n_threads);
 }
 
-template <class T, class Index>
-Csr<T, Index> as_square_csr(const Column<const T>& values, const Column<const Index>& columns,
-                            const Column<const Index>& starts) {
-    return as_csr(values, columns, starts, static_cast<std::int64_t>(starts.shape(0)) - 1);
-}
-
-template <class T, class Index>
-std::int64_t dbscan_sparse(Column<const T> values, Column<const Index> columns,
-                           Column<const Index> starts, Weights weights, double eps,
-                           double min_weight, const std::string& border, Labels labels, Flags core,
-                           int n_threads) {
-    const Csr<T, Index> dists = as_square_csr(values, columns, starts);
-    return expand(SparseNeighbours<T, Index>{dists, eps}, weights, min_weight, border, labels, core,
-                  n_threads);
-}
-
-template <class T, class Index>
-std::int64_t dbscan_graph(Column<const T> values, Column<const Index> columns,
-                          Column<const Index> starts, Weights weights, double eps,
-                          double min_weight, const std::string& border, Labels labels, Flags core,
-                          int n_threads) {
-    const Csr<T, Index> lengths = as_square_csr(values, columns, starts);
-    return expand(GraphNeighbours<T, Index>{lengths, eps}, weights, min_weight, border, labels,
-                  core, n_threads);
+template <class Function>
+void add(nb::module_& m, const char* name, Function function) {
+    using namespace nb::literals;
+    m.def(name, function, "rows"_a.noconvert(), "weights"_a.none(), "eps"_a, "min_weight"_a,
+          "border"_a, "labels"_a.noconvert(), "core"_a.noconvert(), "n_threads"_a);
 }
 
 template <class T>
 void add_for(nb::module_& m) {
     using namespace nb::literals;
-    const auto add = [&](const char* name, auto function) {
-        m.def(name, function, "rows"_a.noconvert(), "weights"_a.none(), "eps"_a, "min_weight"_a,
-              "border"_a, "labels"_a.noconvert(), "core"_a.noconvert(), "n_threads"_a);
-    };
-    add("dbscan_grid", &dbscan_grid<T>);
-    add("dbscan_tiles", &dbscan_tiles<T>);
-    add("dbscan_dense", &dbscan_dense<T>);
+    add(m, "dbscan_grid", &dbscan_grid<T>);
+    add(m, "dbscan_tiles", &dbscan_tiles<T>);
     m.def("label_by_core", &label_by_core<T>, "core_rows"_a.noconvert(),
           "core_labels"_a.noconvert(), "eps"_a, "border"_a, "rows"_a.noconvert(),
           "labels"_a.noconvert(), "n_threads"_a);
-}
-
-template <class T, class Index>
-void add_sparse_for(nb::module_& m) {
-    using namespace nb::literals;
-    const auto add = [&](const char* name, auto function) {
-        m.def(name, function, "values"_a.noconvert(), "columns"_a.noconvert(),
-              "starts"_a.noconvert(), "weights"_a.none(), "eps"_a, "min_weight"_a, "border"_a,
-              "labels"_a.noconvert(), "core"_a.noconvert(), "n_threads"_a);
-    };
-    add("dbscan_sparse", &dbscan_sparse<T, Index>);
-    add("dbscan_graph", &dbscan_graph<T, Index>);
 }
 
 }  // namespace
@@ -154,10 +142,8 @@ void add_sparse_for(nb::module_& m) {
 void add_density(nb::module_& m) {
     add_for<float>(m);
     add_for<double>(m);
-    add_sparse_for<float, std::int32_t>(m);
-    add_sparse_for<float, std::int64_t>(m);
-    add_sparse_for<double, std::int32_t>(m);
-    add_sparse_for<double, std::int64_t>(m);
+    for_all_rows([&]<class Given>() { add(m, "dbscan_precomputed", &dbscan_precomputed<Given>); });
+    for_csr_rows([&]<class Given>() { add(m, "dbscan_graph", &dbscan_graph<Given>); });
 }
 
 }  // namespace coterie::bind

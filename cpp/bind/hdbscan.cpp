@@ -3,11 +3,11 @@
 
 #include "convert.hpp"
 
-#include "coterie/condense.hpp"
-#include "coterie/levels.hpp"
-#include "coterie/merge_tree.hpp"
-#include "coterie/rooted_tree.hpp"
-#include "coterie/select_clusters.hpp"
+#include "coterie/density/condense.hpp"
+#include "coterie/density/select_clusters.hpp"
+#include "coterie/neighbors/levels.hpp"
+#include "coterie/neighbors/merge_tree.hpp"
+#include "coterie/neighbors/rooted_tree.hpp"
 
 namespace coterie::bind {
 namespace {

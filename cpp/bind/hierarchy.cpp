@@ -5,10 +5,10 @@
 #include "convert.hpp"
 #include "metric_args.hpp"
 
-#include "coterie/linkage_merges.hpp"
-#include "coterie/linkage_triangle.hpp"
-#include "coterie/linkage_vectors.hpp"
-#include "coterie/triangle.hpp"
+#include "coterie/hierarchy/linkage_merges.hpp"
+#include "coterie/hierarchy/linkage_triangle.hpp"
+#include "coterie/hierarchy/linkage_vectors.hpp"
+#include "coterie/hierarchy/triangle.hpp"
 
 namespace coterie::bind {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "convert.hpp"
 
-#include "coterie/metric.hpp"
+#include "coterie/distance/metric.hpp"
 
 namespace coterie::bind {
 

@@ -1,10 +1,10 @@
 // Bindings of the mixture family: passes of EM.
 #include <nanobind/stl/pair.h>
 
-#include "csr.hpp"
+#include "rows_args.hpp"
 
-#include "coterie/gaussian_pass.hpp"
-#include "coterie/linear_pass.hpp"
+#include "coterie/mixture/gaussian_pass.hpp"
+#include "coterie/mixture/linear_pass.hpp"
 
 namespace coterie::bind {
 namespace {
@@ -124,27 +124,15 @@ std::pair<double, double> linear_pass_of(const Data& data, const Doubles& offset
     return {total.log_lik, total.neg_entropy};
 }
 
-template <class T>
-std::pair<double, double> linear_pass_rows(Rows<T> rows, Weights weights, Doubles offsets,
+template <class Given>
+std::pair<double, double> linear_pass_rows(Given given, Weights weights, Doubles offsets,
                                            Table<const double> slopes,
                                            Maybe<Column<double>> row_log_prob,
                                            Maybe<Table<double>> resp,
                                            Maybe<Column<std::int32_t>> labels,
                                            Maybe<Column<double>> counts, Maybe<Table<double>> first,
                                            int n_threads) {
-    return linear_pass_of(as_weighted(rows, weights), offsets, slopes, row_log_prob, resp, labels,
-                          counts, first, n_threads);
-}
-
-template <class T, class Index>
-std::pair<double, double> linear_pass_csr(
-    Column<const T> values, Column<const Index> columns, Column<const Index> starts,
-    std::int64_t n_cols, Weights weights, Doubles offsets, Table<const double> slopes,
-    Maybe<Column<double>> row_log_prob, Maybe<Table<double>> resp,
-    Maybe<Column<std::int32_t>> labels, Maybe<Column<double>> counts, Maybe<Table<double>> first,
-    int n_threads) {
-    const auto rows = as_csr(values, columns, starts, n_cols);
-    return linear_pass_of(as_weighted(rows, weights), offsets, slopes, row_log_prob, resp, labels,
+    return linear_pass_of(as_weighted(given, weights), offsets, slopes, row_log_prob, resp, labels,
                           counts, first, n_threads);
 }
 
@@ -164,19 +152,9 @@ std::pair<double, double> linear_pass_bits(
     const BitRows rows{bits.data(), static_cast<std::int64_t>(bits.shape(0)), n_cols};
     require(n_cols > 0 && static_cast<std::int64_t>(bits.shape(1)) == rows.n_bytes(),
             "bits must have a byte for each eight columns");
-    if (weights) require_length(*weights, rows.n_rows, "weights must have one entry a row");
-    const WeightedBits data{rows, weights ? weights->data() : nullptr};
+    const WeightedBits data{rows, as_weights(weights, rows.n_rows)};
     return linear_pass_of(data, offsets, slopes, row_log_prob, resp, labels, counts, first,
                           n_threads);
-}
-
-template <class T, class Index>
-void add_csr_for(nb::module_& m) {
-    using namespace nb::literals;
-    m.def("linear_pass_csr", &linear_pass_csr<T, Index>, "values"_a.noconvert(),
-          "columns"_a.noconvert(), "starts"_a.noconvert(), "n_cols"_a, "weights"_a.none(),
-          "offsets"_a.noconvert(), "slopes"_a.noconvert(), "row_log_prob"_a.none(), "resp"_a.none(),
-          "labels"_a.none(), "counts"_a.none(), "first"_a.none(), "n_threads"_a);
 }
 
 template <class T>
@@ -186,12 +164,7 @@ void add_for(nb::module_& m) {
           "log_weights"_a.noconvert(), "means"_a.noconvert(), "factors"_a.noconvert(),
           "log_norms"_a.noconvert(), "background"_a, "row_log_prob"_a.none(), "resp"_a.none(),
           "labels"_a.none(), "counts"_a.none(), "first"_a.none(), "second"_a.none(), "n_threads"_a);
-    m.def("linear_pass", &linear_pass_rows<T>, "rows"_a.noconvert(), "weights"_a.none(),
-          "offsets"_a.noconvert(), "slopes"_a.noconvert(), "row_log_prob"_a.none(), "resp"_a.none(),
-          "labels"_a.none(), "counts"_a.none(), "first"_a.none(), "n_threads"_a);
     m.def("pack_bits", &pack_bits_of<T>, "rows"_a.noconvert(), "bits"_a.noconvert(), "n_threads"_a);
-    add_csr_for<T, std::int32_t>(m);
-    add_csr_for<T, std::int64_t>(m);
 }
 
 }  // namespace
@@ -200,6 +173,12 @@ void add_mixture(nb::module_& m) {
     using namespace nb::literals;
     add_for<float>(m);
     add_for<double>(m);
+    for_all_rows([&]<class Given>() {
+        m.def("linear_pass", &linear_pass_rows<Given>, "rows"_a.noconvert(), "weights"_a.none(),
+              "offsets"_a.noconvert(), "slopes"_a.noconvert(), "row_log_prob"_a.none(),
+              "resp"_a.none(), "labels"_a.none(), "counts"_a.none(), "first"_a.none(),
+              "n_threads"_a);
+    });
     m.def("linear_pass_bits", &linear_pass_bits, "bits"_a.noconvert(), "n_cols"_a,
           "weights"_a.none(), "offsets"_a.noconvert(), "slopes"_a.noconvert(),
           "row_log_prob"_a.none(), "resp"_a.none(), "labels"_a.none(), "counts"_a.none(),

@@ -4,12 +4,13 @@
 #include <atomic>
 #include <thread>
 
-#include "coterie/simd.hpp"
+#include "coterie/simd/simd.hpp"
 
 namespace nb = nanobind;
 
 namespace coterie::bind {
 void add_centroid(nb::module_& m);
+void add_centroid_csr(nb::module_& m);
 void add_density(nb::module_& m);
 void add_hdbscan(nb::module_& m);
 void add_hierarchy(nb::module_& m);
@@ -17,7 +18,6 @@ void add_minibatch(nb::module_& m);
 void add_mixture(nb::module_& m);
 void add_neighbors(nb::module_& m);
 void add_seeding(nb::module_& m);
-void add_sparse(nb::module_& m);
 }  // namespace coterie::bind
 
 // threadpoolctl finds these by name in the loaded library; 0 means no limit.
@@ -38,6 +38,7 @@ NB_MODULE(COTERIE_MODULE, m) {
         "thread_limit", [] { return thread_limit.load(); },
         "The limit threadpoolctl has set, 0 for none.");
     coterie::bind::add_centroid(m);
+    coterie::bind::add_centroid_csr(m);
     coterie::bind::add_density(m);
     coterie::bind::add_hdbscan(m);
     coterie::bind::add_hierarchy(m);
@@ -45,5 +46,4 @@ NB_MODULE(COTERIE_MODULE, m) {
     coterie::bind::add_mixture(m);
     coterie::bind::add_neighbors(m);
     coterie::bind::add_seeding(m);
-    coterie::bind::add_sparse(m);
 }

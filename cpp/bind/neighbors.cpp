@@ -1,5 +1,5 @@
 // Bindings of distances, and of an index of rows that is asked for neighbours and trees.
-#include "coterie/neighbors.hpp"
+#include "coterie/neighbors/neighbors.hpp"
 
 #include <nanobind/stl/variant.h>
 
@@ -8,8 +8,8 @@
 #include "convert.hpp"
 #include "metric_args.hpp"
 
-#include "coterie/reachable.hpp"
-#include "coterie/spanning_tree.hpp"
+#include "coterie/neighbors/reachable.hpp"
+#include "coterie/neighbors/spanning_tree.hpp"
 
 namespace coterie::bind {
 namespace {

@@ -30,5 +30,5 @@
 #include <utility>
 #include <vector>
 
-#include "coterie/matrix.hpp"
-#include "coterie/pool.hpp"
+#include "coterie/rows/matrix.hpp"
+#include "coterie/threads/pool.hpp"

@@ -1,5 +1,5 @@
 // Bindings of the seedings: covering rows with seeds and drawing the next ones.
-#include "coterie/seeding.hpp"
+#include "coterie/centroid/seeding.hpp"
 
 #include <nanobind/stl/tuple.h>
 
@@ -16,8 +16,8 @@ Seeds as_seeds(const Table<const double>& seeds, std::int64_t n_cols) {
     return {seeds.data(), static_cast<std::int64_t>(seeds.shape(0))};
 }
 
-Cover as_cover(const Column<double>& closest, const Column<std::int32_t>& nearest,
-               const Column<double>& totals, std::int64_t n_rows, std::int64_t n_cols) {
+SeedDistances as_distances(const Column<double>& closest, const Column<std::int32_t>& nearest,
+                           const Column<double>& totals, std::int64_t n_rows, std::int64_t n_cols) {
     require_length(closest, n_rows, "closest must have one entry a row");
     require_length(nearest, n_rows, "nearest must have one entry a row");
     require_length(totals, seeding_chunks(n_rows, n_cols).count(),
@@ -32,10 +32,11 @@ void add_seeds_to(Rows<T> rows, Weights weights, double scale, Table<const doubl
     const Weighted<T> data = as_weighted(rows, weights);
     const Seeds all = as_seeds(seeds, data.rows.n_cols);
     require(0 <= n_old && n_old <= all.count, "n_old must be at most the number of seeds");
-    const Cover cover = as_cover(closest, nearest, totals, data.rows.n_rows, data.rows.n_cols);
+    const SeedDistances known =
+        as_distances(closest, nearest, totals, data.rows.n_rows, data.rows.n_cols);
     require_indexes(nearest.data(), data.rows.n_rows, std::max<std::int64_t>(1, n_old),
                     "nearest must be an old seed");
-    without_gil([&] { add_seeds(data, scale, all, n_old, cover, crew_of(n_threads)); });
+    without_gil([&] { add_seeds(data, scale, all, n_old, known, crew_of(n_threads)); });
 }
 
 using LowLevels = Column<const double>;
@@ -100,10 +101,11 @@ void add_measured_seed_to(Rows<T> rows, Weights weights, double scale, Table<con
     const Weighted<T> data = as_weighted(rows, weights);
     const Seeds all = as_seeds(seeds, data.rows.n_cols);
     require_length(hints, data.rows.n_rows, "hints must have one entry a row");
-    const Cover cover = as_cover(closest, nearest, totals, data.rows.n_rows, data.rows.n_cols);
+    const SeedDistances known =
+        as_distances(closest, nearest, totals, data.rows.n_rows, data.rows.n_cols);
     require_indexes(nearest.data(), data.rows.n_rows, all.count, "nearest must be a seed");
     without_gil([&] {
-        add_measured_seed(data, scale, all, candidate, hints.data(), cover, crew_of(n_threads));
+        add_measured_seed(data, scale, all, candidate, hints.data(), known, crew_of(n_threads));
     });
 }
 
@@ -148,7 +150,7 @@ void add_seeding(nb::module_& m) {
         [](std::int64_t n_rows, std::int64_t n_cols) {
             return seeding_chunks(n_rows, n_cols).count();
         },
-        "n_rows"_a, "n_cols"_a, "How many chunk totals a cover of so many rows keeps.");
+        "n_rows"_a, "n_cols"_a, "How many chunk totals so many rows have.");
     m.def("n_sketch_bytes", &Sketch::n_bytes, "n_rows"_a, "n_cols"_a);
     m.def("draw_rows", &draw_rows, "weights"_a.none(), "closest"_a.noconvert(),
           "totals"_a.noconvert(), "n_cols"_a, "targets"_a.noconvert(), "row_ids"_a.noconvert());

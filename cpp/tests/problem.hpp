@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "coterie/lloyd.hpp"
-#include "coterie/sparse.hpp"
+#include "coterie/centroid/lloyd.hpp"
+#include "coterie/centroid/sparse.hpp"
 
 namespace problem {
 

@@ -1,8 +1,8 @@
 // Dense kernels against naive loops: nearest centres, sums, bounds, statistics, distances.
 #include <optional>
 
-#include "coterie/bounds.hpp"
-#include "coterie/columns.hpp"
+#include "coterie/centroid/bounds.hpp"
+#include "coterie/rows/columns.hpp"
 #include "problem.hpp"
 
 using namespace coterie;

@@ -1,7 +1,7 @@
 // DBSCAN against the definition, on every path, with pairs at exactly eps.
-#include "coterie/dbscan_graph.hpp"
-#include "coterie/dbscan_grid.hpp"
-#include "coterie/dbscan_tiles.hpp"
+#include "coterie/density/dbscan_graph.hpp"
+#include "coterie/density/dbscan_grid.hpp"
+#include "coterie/density/dbscan_tiles.hpp"
 
 #include "problem.hpp"
 

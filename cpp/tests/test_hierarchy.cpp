@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "check.hpp"
-#include "coterie/linkage_merges.hpp"
-#include "coterie/linkage_triangle.hpp"
-#include "coterie/linkage_vectors.hpp"
+#include "coterie/hierarchy/linkage_merges.hpp"
+#include "coterie/hierarchy/linkage_triangle.hpp"
+#include "coterie/hierarchy/linkage_vectors.hpp"
 
 using namespace coterie;
 

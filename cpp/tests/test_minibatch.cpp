@@ -1,5 +1,5 @@
 // Mini-batch steps against a naive loop over the rows of each batch.
-#include "coterie/minibatch.hpp"
+#include "coterie/centroid/minibatch.hpp"
 #include "problem.hpp"
 
 using namespace coterie;

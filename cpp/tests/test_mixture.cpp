@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "coterie/gaussian_pass.hpp"
-#include "coterie/linear_pass.hpp"
+#include "coterie/mixture/gaussian_pass.hpp"
+#include "coterie/mixture/linear_pass.hpp"
 #include "problem.hpp"
 
 using namespace coterie;

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "check.hpp"
-#include "coterie/neighbors.hpp"
-#include "coterie/spanning_tree.hpp"
-#include "coterie/union_find.hpp"
+#include "coterie/neighbors/neighbors.hpp"
+#include "coterie/neighbors/spanning_tree.hpp"
+#include "coterie/neighbors/union_find.hpp"
 
 using namespace coterie;
 

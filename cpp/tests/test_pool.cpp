@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "check.hpp"
-#include "coterie/pool.hpp"
+#include "coterie/threads/pool.hpp"
 
 using namespace coterie;
 

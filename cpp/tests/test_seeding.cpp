@@ -1,5 +1,5 @@
 // Seeding kernels against naive loops over every row and seed.
-#include "coterie/seeding.hpp"
+#include "coterie/centroid/seeding.hpp"
 #include "problem.hpp"
 
 using namespace coterie;
@@ -14,7 +14,7 @@ struct Covering {
 
     Covering(std::int64_t n, std::int64_t d)
         : closest(n, INFINITY), totals(seeding_chunks(n, d).count()), nearest(n) {}
-    Cover view() { return {closest.data(), nearest.data(), totals.data()}; }
+    SeedDistances view() { return {closest.data(), nearest.data(), totals.data()}; }
 };
 
 // Rows of the data as doubles, the first one twice.

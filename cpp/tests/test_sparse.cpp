@@ -1,5 +1,5 @@
 // Sparse kernels against naive labels, and against the dense kernels on the same rows.
-#include "coterie/columns.hpp"
+#include "coterie/rows/columns.hpp"
 #include "problem.hpp"
 
 using namespace coterie;

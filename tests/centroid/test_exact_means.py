@@ -124,9 +124,7 @@ def test_kernel_agrees_with_fractions_on_every_instruction_set(isa_kernels):
             isa_kernels.few_means(X, given_weights, labels, few, 1.0, means, n_threads)
             assert np.array_equal(means, expected)
             means = np.full((9, 5), -1.0)
-            isa_kernels.few_means_csr(
-                csr.data, csr.indices, csr.indptr, given_weights, labels, few, 1.0, means, n_threads
-            )
+            isa_kernels.few_means(csr, given_weights, labels, few, 1.0, means, n_threads)
             assert np.array_equal(means, expected)
     counts = np.full(9, -1)
     isa_kernels.count_labels(labels, counts)

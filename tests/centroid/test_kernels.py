@@ -62,8 +62,25 @@ def some(n_rows: int, n_cols: int, n_centers: int, dtype: type, *, integers: boo
 
 def assigned(kernels: Any, rows: Any, centers: Any, shift: Any, n_threads: int = 2) -> Any:
     labels = np.full(len(rows), -1, dtype=np.int32)
-    kernels.assign(rows, centers, SCALE, shift, labels, n_threads)
+    kernels.assign(rows, centers, Frame(SCALE, shift), labels, n_threads)
     return labels
+
+
+@dataclass
+class Frame:
+    """Where distances are computed."""
+
+    scale: float
+    shift: Any
+
+
+@dataclass
+class Space(Frame):
+    """And the grid of the sums."""
+
+    step_inverse: Any
+    origin: Any
+    weight_step_inverse: float
 
 
 @dataclass
@@ -88,19 +105,17 @@ class Tally:
             3.0 * step_inverse,
         )
 
-    @property
-    def grid(self) -> tuple[Any, ...]:
-        return self.step_inverse, self.origin, self.weight_step_inverse
+    def space(self, shift: Any) -> Space:
+        return Space(SCALE, shift, self.step_inverse, self.origin, self.weight_step_inverse)
 
     def plain(
         self, kernels: Any, rows: Any, weights: Any, centers: Any, shift: Any, n_threads: int = 2
     ) -> int:
         return int(
             kernels.assign_and_sum(
-                rows, weights, centers, SCALE, shift, *self.grid,
-                self.labels, self.sums, self.weight_sums, n_threads,
+                rows, weights, centers, self.space(shift), self.labels, self, n_threads
             )
-        )  # fmt: skip
+        )
 
     def assert_same(self, other: Tally) -> None:
         np.testing.assert_array_equal(self.labels, other.labels)
@@ -141,14 +156,13 @@ class Bounded(Tally):
     def bounded(
         self, kernels: Any, rows: Any, weights: Any, centers: Any, shift: Any, n_threads: int = 2
     ) -> tuple[int, int]:
-        drifts = None
+        self.drifts = None
         if self.before is not None:
-            drifts = SCALE * np.linalg.norm(centers - self.before, axis=1)
+            self.drifts = SCALE * np.linalg.norm(centers - self.before, axis=1)
+        self.fresh_radius = self.n_passes % 3 == 0
         counts = kernels.assign_bounded(
-            rows, weights, centers, drifts, self.order, SCALE, shift, *self.grid,
-            self.labels, self.upper, self.lower, self.radius, self.n_passes % 3 == 0,
-            self.sums, self.weight_sums, n_threads,
-        )  # fmt: skip
+            rows, weights, centers, self.space(shift), self.labels, self, self, n_threads
+        )
         self.before = centers.copy()
         self.n_passes += 1
         return counts
@@ -247,7 +261,7 @@ def test_labels_where_the_frame_makes_products_subnormal(isa_kernels: Any, dtype
     rows, centers, _ = some(3000, 5, 6, dtype)
     scale, shift = 2.0**-73, np.zeros(5, dtype)
     labels = np.empty(len(rows), dtype=np.int32)
-    isa_kernels.assign(rows, centers, scale, shift, labels, 2)
+    isa_kernels.assign(rows, centers, Frame(scale, shift), labels, 2)
     np.testing.assert_array_equal(labels, twins.nearest(rows, centers))
 
 
@@ -431,16 +445,52 @@ def test_shapes_that_do_not_fit_are_refused(isa_kernels: Any) -> None:
     rows, centers, shift = some(10, 3, 2, np.float64)
     labels = np.empty(10, dtype=np.int32)
     with pytest.raises(ValueError, match="labels must have one entry a row"):
-        isa_kernels.assign(rows, centers, 1.0, shift, labels[:9], 1)
+        isa_kernels.assign(rows, centers, Frame(1.0, shift), labels[:9], 1)
     with pytest.raises(ValueError, match="centers must have the columns of the rows"):
-        isa_kernels.assign(rows, centers[:, :2].copy(), 1.0, shift, labels, 1)
+        isa_kernels.assign(rows, centers[:, :2].copy(), Frame(1.0, shift), labels, 1)
     with pytest.raises(ValueError, match="shift must have one entry a column"):
-        isa_kernels.assign(rows, centers, 1.0, shift[:2], labels, 1)
+        isa_kernels.assign(rows, centers, Frame(1.0, shift[:2]), labels, 1)
     with pytest.raises(ValueError, match="out must have four rows"):
         isa_kernels.column_stats(rows, np.empty((3, 3)), 1)
     with pytest.raises(ValueError, match="a column for each centre"):
         isa_kernels.all_dists(rows, centers, 1.0, np.empty((10, 3)), 1)
     with pytest.raises(TypeError):
-        isa_kernels.assign(rows.astype(np.float32), centers, 1.0, shift, labels, 1)
+        isa_kernels.assign(rows.astype(np.float32), centers, Frame(1.0, shift), labels, 1)
     with pytest.raises(TypeError):
-        isa_kernels.assign(rows.astype(int), centers, 1.0, shift, labels, 1)
+        isa_kernels.assign(rows.astype(int), centers, Frame(1.0, shift), labels, 1)
+
+
+def test_records_are_refused_as_whole_arguments_are(isa_kernels: Any) -> None:
+    rows, centers, shift = some(10, 3, 2, np.float64)
+
+    def attempt(**changes: Any) -> tuple[int, int]:
+        tally = Bounded.of(Tally.empty(10, 2, 3), 1)
+        vars(tally).update(changes)
+        return tally.bounded(isa_kernels, rows, None, centers, shift)
+
+    assert attempt() == (10, 10)
+    for wrong in (
+        {"sums": np.zeros((1, 2, 3))},  # would be copied, and what is written be lost
+        {"sums": np.zeros((1, 2, 6), dtype=np.int64)[:, :, ::2]},
+        {"upper": np.zeros(10, dtype=np.int16)},
+        {"radius": np.zeros(2)},
+        {"lower": None},
+        {"step_inverse": np.ones(3, dtype=np.float32)},
+        {"weight_step_inverse": "one"},
+    ):
+        with pytest.raises(TypeError):
+            attempt(**wrong)
+    for name, array in (
+        ("sums", np.zeros((1, 2, 4), dtype=np.int64)),
+        ("weight sums", np.zeros((2, 2), dtype=np.int64)),
+        ("upper", np.zeros(9, dtype=np.uint16)),
+        ("lower", np.zeros((1, 9), dtype=np.uint16)),
+        ("radius", np.zeros(3, dtype=np.float32)),
+        ("origin", np.zeros(2)),
+    ):
+        with pytest.raises(ValueError, match=f"{name} must have"):
+            attempt(**{name.replace(" ", "_"): array})
+    with pytest.raises(ValueError, match="order must name every centre"):
+        attempt(order=np.array([0, 2], dtype=np.int32))
+    with pytest.raises(TypeError):
+        isa_kernels.assign(rows, centers, shift, np.empty(10, dtype=np.int32), 1)  # no record

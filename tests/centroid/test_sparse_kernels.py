@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+import scipy.sparse as sp
 
 from coterie._kernels import kernels
 
@@ -20,16 +21,25 @@ N_CENTERS = [1, 2, 9, 33, 100]
 
 @dataclass(frozen=True)
 class Sparse:
-    """Rows as the kernels take them, and written out in full."""
+    """Rows as the kernels take them, with the attributes of a SciPy matrix, and written out."""
 
-    values: npt.NDArray[Any]
-    columns: npt.NDArray[Any]
-    starts: npt.NDArray[Any]
+    data: npt.NDArray[Any]
+    indices: npt.NDArray[Any]
+    indptr: npt.NDArray[Any]
     dense: npt.NDArray[Any]
+    format: str = "csr"
 
     @property
-    def csr(self) -> tuple[npt.NDArray[Any], ...]:
-        return self.values, self.columns, self.starts
+    def shape(self) -> tuple[int, ...]:
+        return self.dense.shape
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where distances are computed: nowhere else than the rows are."""
+
+    scale: float
+    shift: Any
 
 
 def sparse(dense: npt.NDArray[Any], is_stored: npt.NDArray[np.bool_], index: type) -> Sparse:
@@ -82,21 +92,28 @@ def direct_sq_dists(rows: Sparse, centers: Any, scale: float = SCALE) -> Any:
     return sq_dists
 
 
+def frame(rows: Sparse, scale: float = SCALE) -> Frame:
+    return Frame(scale, np.zeros(rows.shape[1], rows.dense.dtype))
+
+
 def assigned(rows: Sparse, centers: Any, scale: float = SCALE, n_threads: int = 2) -> Any:
     labels = np.full(len(rows.dense), -1, dtype=np.int32)
-    kernels.assign_csr(*rows.csr, centers, scale, labels, n_threads)
+    kernels.assign(rows, centers, frame(rows, scale), labels, n_threads)
     return labels
 
 
 @dataclass
 class Sums:
-    """The state that `assign_and_sum` and its CSR form keep from pass to pass."""
+    """The state that `assign_and_sum` keeps from pass to pass."""
 
     labels: npt.NDArray[np.int32]
-    values: npt.NDArray[np.int64]
-    weights: npt.NDArray[np.int64]
+    sums: npt.NDArray[np.int64]
+    weight_sums: npt.NDArray[np.int64]
     step_inverse: npt.NDArray[Any]
     weight_step_inverse: float
+    origin: npt.NDArray[Any]
+    shift: npt.NDArray[Any]
+    scale: float = SCALE
 
     @classmethod
     def empty(cls, rows: Sparse, n_centers: int, *, limbs: int = 1) -> Sums:
@@ -107,28 +124,20 @@ class Sums:
             np.zeros((limbs, n_centers), dtype=np.int64),
             2.0 ** (30 - np.arange(n_cols) % 3),
             2.0**20,
+            np.zeros(n_cols),
+            np.zeros(n_cols, dtype=rows.dense.dtype),
         )
 
     def pass_csr(self, rows: Sparse, weights: Any, centers: Any, n_threads: int = 2) -> Any:
-        return kernels.assign_and_sum_csr(
-            *rows.csr, weights, centers, SCALE, *self._grid(rows), n_threads
-        )
+        return kernels.assign_and_sum(rows, weights, centers, self, self.labels, self, n_threads)
 
     def pass_dense(self, rows: Sparse, weights: Any, centers: Any) -> Any:
-        shift = np.zeros(rows.dense.shape[1], dtype=rows.dense.dtype)
-        return kernels.assign_and_sum(
-            rows.dense, weights, centers, SCALE, shift, *self._grid(rows), 2
-        )
-
-    def _grid(self, rows: Sparse) -> tuple[Any, ...]:
-        origin = np.zeros(rows.dense.shape[1])
-        steps = (self.step_inverse, origin, self.weight_step_inverse)
-        return *steps, self.labels, self.values, self.weights
+        return kernels.assign_and_sum(rows.dense, weights, centers, self, self.labels, self, 2)
 
     def assert_same(self, other: Sums) -> None:
         np.testing.assert_array_equal(self.labels, other.labels)
-        np.testing.assert_array_equal(self.values, other.values)
-        np.testing.assert_array_equal(self.weights, other.weights)
+        np.testing.assert_array_equal(self.sums, other.sums)
+        np.testing.assert_array_equal(self.weight_sums, other.weight_sums)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -202,8 +211,8 @@ def test_sums_are_those_of_the_rounded_values(weighted: bool) -> None:
     steps = np.rint(rows.dense * sums.step_inverse * of_row[:, np.newaxis]).astype(np.int64)
     weight_steps = np.rint(of_row * sums.weight_step_inverse).astype(np.int64)
     for j in range(9):
-        np.testing.assert_array_equal(sums.values[0, j], steps[sums.labels == j].sum(axis=0))
-        assert sums.weights[0, j] == weight_steps[sums.labels == j].sum()
+        np.testing.assert_array_equal(sums.sums[0, j], steps[sums.labels == j].sum(axis=0))
+        assert sums.weight_sums[0, j] == weight_steps[sums.labels == j].sum()
 
 
 @pytest.mark.parametrize("n_threads", [2, 3, 4])
@@ -218,9 +227,7 @@ def test_threads_change_no_bit(n_threads: int) -> None:
     np.testing.assert_array_equal(assigned(rows, centers, n_threads=n_threads), alone.labels)
 
     def inertia(threads: int) -> Any:
-        return kernels.sum_sq_dists_csr(
-            *rows.csr, weights, centers, SCALE, alone.labels, None, threads
-        )
+        return kernels.sum_sq_dists(rows, weights, centers, SCALE, alone.labels, None, threads)
 
     assert inertia(n_threads) == inertia(1)
     np.testing.assert_array_equal(column_stats(rows, n_threads), column_stats(rows, 1))
@@ -240,9 +247,9 @@ def test_sum_of_squares_has_the_bits_of_the_dense_one(
     labels = np.arange(n_rows, dtype=np.int32) % 9
     rest = (weights, centers, SCALE, labels)
     ours, dense = np.empty(n_rows), np.empty(n_rows)
-    total = kernels.sum_sq_dists_csr(*rows.csr, *rest, ours, 2)
+    total = kernels.sum_sq_dists(rows, *rest, ours, 2)
     assert total == kernels.sum_sq_dists(rows.dense, *rest, dense, 2)
-    assert total == kernels.sum_sq_dists_csr(*rows.csr, *rest, None, 2)
+    assert total == kernels.sum_sq_dists(rows, *rest, None, 2)
     np.testing.assert_array_equal(ours, dense)
     expected = direct_sq_dists(rows, centers)[np.arange(n_rows), labels]
     np.testing.assert_allclose(ours, expected, rtol=1e-13)
@@ -258,7 +265,7 @@ def test_sum_of_squares_is_cut_into_the_chunks_of_the_dense_one() -> None:
     dense[is_stored] = rng.standard_normal(n_rows)
     rows = sparse(dense, is_stored, np.int32)
     rest = (None, random_centers(2, n_cols), SCALE, np.zeros(n_rows, dtype=np.int32), None, 2)
-    assert kernels.sum_sq_dists_csr(*rows.csr, *rest) == kernels.sum_sq_dists(dense, *rest)
+    assert kernels.sum_sq_dists(rows, *rest) == kernels.sum_sq_dists(dense, *rest)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -271,7 +278,7 @@ def test_all_distances_have_the_bits_of_the_dense_ones(
     centers = random_centers(n_centers)
     ours: npt.NDArray[Any] = np.empty((len(rows.dense), n_centers), dtype=dtype)
     dense = np.empty_like(ours)
-    kernels.all_dists_csr(*rows.csr, centers, SCALE, ours, 2)
+    kernels.all_dists(rows, centers, SCALE, ours, 2)
     kernels.all_dists(rows.dense, centers, SCALE, dense, 2)
     np.testing.assert_array_equal(ours, dense)
     expected = np.sqrt(direct_sq_dists(rows, centers)) / SCALE
@@ -280,7 +287,7 @@ def test_all_distances_have_the_bits_of_the_dense_ones(
 
 def column_stats(rows: Sparse, n_threads: int = 2) -> Any:
     out = np.empty((4, rows.dense.shape[1]))
-    n_rows = kernels.column_stats_csr(*rows.csr, rows.dense.shape[1], out, n_threads)
+    n_rows = kernels.column_stats(rows, out, n_threads)
     assert n_rows == len(rows.dense)
     return out
 
@@ -318,14 +325,14 @@ def test_column_stats_keep_a_spread_far_from_zero() -> None:
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_column_stats_show_what_is_not_finite(value: float) -> None:
     rows = random_rows()
-    rows.values[len(rows.values) // 2] = value
+    rows.data[len(rows.data) // 2] = value
     mean = column_stats(rows)[2]
     assert np.count_nonzero(~np.isfinite(mean)) == 1
 
 
 def test_rows_may_be_a_stretch_of_a_larger_matrix() -> None:
     rows = random_rows()
-    stretch = Sparse(rows.values, rows.columns, rows.starts[100:301], rows.dense[100:300])
+    stretch = Sparse(rows.data, rows.indices, rows.indptr[100:301], rows.dense[100:300])
     centers = random_centers(9)
     np.testing.assert_array_equal(assigned(stretch, centers), assigned(rows, centers)[100:300])
     np.testing.assert_array_equal(column_stats(stretch)[1], stretch.dense.max(axis=0))
@@ -340,34 +347,61 @@ def test_rows_may_all_be_empty() -> None:
 
 def test_no_rows_change_nothing() -> None:
     rows = sparse(np.zeros((1, 3)), np.zeros((1, 3), dtype=bool), np.int64)
-    none = Sparse(rows.values, rows.columns, rows.starts[:1], rows.dense[:0])
+    none = Sparse(rows.data, rows.indices, rows.indptr[:1], rows.dense[:0])
     centers = np.ones((2, 3))
     sums = Sums.empty(none, 2)
     assert sums.pass_csr(none, None, centers) == 0
-    assert not sums.values.any()
-    assert kernels.sum_sq_dists_csr(*none.csr, None, centers, SCALE, sums.labels, None, 2) == 0
+    assert not sums.sums.any()
+    assert kernels.sum_sq_dists(none, None, centers, SCALE, sums.labels, None, 2) == 0
 
 
 def test_shapes_are_checked() -> None:
     rows = random_rows()
     centers = random_centers(3)
     labels = np.zeros(len(rows.dense), dtype=np.int32)
-    values, columns, starts = rows.csr
+    values, columns, starts = rows.data, rows.indices, rows.indptr
+
+    def attempt(labels: Any = labels, centers: Any = centers, **changes: Any) -> None:
+        kernels.assign(replace(rows, **changes), centers, frame(rows), labels, 1)
+
+    attempt()
     with pytest.raises(ValueError, match="labels"):
-        kernels.assign_csr(*rows.csr, centers, SCALE, labels[1:], 1)
+        attempt(labels=labels[1:])
     with pytest.raises(ValueError, match="columns"):
-        kernels.assign_csr(values, columns[1:], starts, centers, SCALE, labels, 1)
+        attempt(indices=columns[1:])
     with pytest.raises(ValueError, match="starts must rise"):
-        kernels.assign_csr(values[1:], columns[1:], starts, centers, SCALE, labels, 1)
+        attempt(data=values[1:], indices=columns[1:])
     with pytest.raises(ValueError, match="starts must have"):
-        kernels.assign_csr(values, columns, starts[:0], centers, SCALE, labels[:0], 1)
+        attempt(indptr=starts[:0])
+    with pytest.raises(ValueError, match="starts must have"):
+        attempt(indptr=starts[:-1])
     with pytest.raises(ValueError, match="centers"):
-        kernels.assign_csr(*rows.csr, centers[:0], SCALE, labels, 1)
+        attempt(centers=centers[:0])
     with pytest.raises(ValueError, match="weights"):
-        kernels.sum_sq_dists_csr(*rows.csr, np.ones(3), centers, SCALE, labels, None, 1)
+        kernels.sum_sq_dists(rows, np.ones(3), centers, SCALE, labels, None, 1)
     with pytest.raises(ValueError, match="dists"):
-        kernels.all_dists_csr(*rows.csr, centers, SCALE, np.empty((3, 3)), 1)
+        kernels.all_dists(rows, centers, SCALE, np.empty((3, 3)), 1)
     with pytest.raises(ValueError, match="out"):
-        kernels.column_stats_csr(*rows.csr, 40, np.empty((4, 39)), 1)
+        kernels.column_stats(rows, np.empty((4, 39)), 1)
+    for wrong in (
+        {"indptr": starts.astype(np.int64)},
+        {"indices": columns.astype(np.uint32)},
+        {"data": values.astype(int)},
+        {"format": "csc"},
+    ):
+        with pytest.raises(TypeError):
+            attempt(**wrong)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array])
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("index", INDICES)
+def test_rows_may_be_a_matrix_of_scipy(kind: Any, dtype: type, index: type) -> None:
+    rows = random_rows(dtype=dtype, index=index)
+    matrix = kind((rows.data, rows.indices, rows.indptr), shape=rows.shape)
+    matrix.indices, matrix.indptr = rows.indices, rows.indptr  # which SciPy would shorten
+    labels = np.empty(len(rows.dense), dtype=np.int32)
+    kernels.assign(matrix, random_centers(9), frame(rows), labels, 2)
+    np.testing.assert_array_equal(labels, assigned(rows, random_centers(9)))
     with pytest.raises(TypeError):
-        kernels.assign_csr(values, columns, starts.astype(np.int64), centers, SCALE, labels, 1)
+        kernels.column_stats(matrix.tocsc(), np.empty((4, rows.shape[1])), 2)

@@ -289,4 +289,4 @@ def test_bounds_prove_labels_also_beside_a_row_far_out(algorithm: str, far: floa
 def test_bounds_take_few_bytes_a_row(step_type: type[HamerlyStep], n_bytes: int) -> None:
     blocks = as_source(blobs(100, 2, 3))
     step = step_type(KeptTally(blocks, choose_space(blocks)[1], 3))
-    assert step.upper.nbytes + step.lower.nbytes == n_bytes * 100
+    assert step.bounds.upper.nbytes + step.bounds.lower.nbytes == n_bytes * 100

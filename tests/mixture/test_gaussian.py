@@ -68,7 +68,7 @@ def test_integer_weights_are_repeated_rows(
 
 def unit(covariance_type: str) -> np.ndarray:
     """Unit covariances (and precisions) of three components."""
-    return SHAPES[covariance_type].spread(np.eye(2), 3)
+    return SHAPES[covariance_type].repeat(np.eye(2), 3)
 
 
 @pytest.mark.parametrize("covariance_type", TYPES)
@@ -149,7 +149,7 @@ def test_rows_as_a_start(covariance_type: str) -> None:
     model = quiet_fit(X, covariance_type=covariance_type, init_params="rows", max_iter=0)
     assert {tuple(mean) for mean in model.means_} <= {tuple(row) for row in X}
     np.testing.assert_allclose(model.weights_, 1 / 3)
-    expected = SHAPES[covariance_type].spread(np.cov(X.T, bias=True) / 10, 3)
+    expected = SHAPES[covariance_type].repeat(np.cov(X.T, bias=True) / 10, 3)
     np.testing.assert_allclose(model.covariances_, expected)
     assert len(set(model.means_[:, 0])) == 3
 

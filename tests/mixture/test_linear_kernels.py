@@ -71,8 +71,8 @@ def run(kernels: Any, mixture: Mixture, n_threads: int = 2, index: Any = None) -
         totals = kernels.linear_pass_bits(bits, d, *model, *wanted)
     else:
         csr = sp.csr_array(mixture.X)
-        indices = (csr.indices.astype(index), csr.indptr.astype(index))
-        totals = kernels.linear_pass_csr(csr.data, *indices, d, *model, *wanted)
+        csr.indices, csr.indptr = csr.indices.astype(index), csr.indptr.astype(index)
+        totals = kernels.linear_pass(csr, *model, *wanted)
     return Pass(row_log_prob, resp, labels, counts, first, totals)
 
 

@@ -1,8 +1,9 @@
 """What the compiled kernels offer, whichever instruction set they were built for.
 
 Every function is the binding of the C++ kernel of its name (`cpp/bind/`), where shapes are checked.
-Rows are float32 or float64 of any strides, or the three arrays of a CSR matrix with int32 or int64
-indices; all other arrays are contiguous. Results are written to the arrays given for them.
+Rows are float32 or float64 of any strides, `Rows` also a CSR matrix with int32 or int64 indices;
+all other arrays are contiguous. Results are written to the arrays given for them. A record is any
+object with its attributes.
 """
 
 from typing import Any, TypeAlias
@@ -10,8 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._kernels._records import Bounds, Frame, Means, Space, Steps, Tally
+
 Floats: TypeAlias = NDArray[Any]  # float32 or float64, the same throughout a call
-Indices: TypeAlias = NDArray[Any]  # int32 or int64, the same throughout a call
+Rows: TypeAlias = Any  # Floats, or a CSR matrix of them
 Doubles: TypeAlias = NDArray[np.float64]
 # Name, p of Minkowski's, ranges and weights of the columns for Gower's.
 Metric: TypeAlias = (
@@ -97,16 +100,7 @@ def add_seeds(
     n_threads: int,
 ) -> None: ...
 def all_dists(
-    rows: Floats,
-    centers: Doubles,
-    scale: float,
-    dists: Floats,
-    n_threads: int,
-) -> None: ...
-def all_dists_csr(
-    values: Floats,
-    columns: Indices,
-    starts: Indices,
+    rows: Rows,
     centers: Doubles,
     scale: float,
     dists: Floats,
@@ -120,98 +114,38 @@ def all_lengths(
     n_threads: int,
 ) -> None: ...
 def assign(
-    rows: Floats,
+    rows: Rows,
     centers: Doubles,
-    scale: float,
-    shift: Floats,
+    space: Frame,
     labels: NDArray[np.int32],
     n_threads: int,
 ) -> None: ...
 def assign_and_sum(
-    rows: Floats,
+    rows: Rows,
     weights: Doubles | None,
     centers: Doubles,
-    scale: float,
-    shift: Floats,
-    step_inverse: Doubles,
-    origin: Doubles,
-    weight_step_inverse: float,
+    space: Space,
     labels: NDArray[np.int32],
-    sums: NDArray[np.int64],
-    weight_sums: NDArray[np.int64],
-    n_threads: int,
-) -> int: ...
-def assign_and_sum_csr(
-    values: Floats,
-    columns: Indices,
-    starts: Indices,
-    weights: Doubles | None,
-    centers: Doubles,
-    scale: float,
-    step_inverse: Doubles,
-    origin: Doubles,
-    weight_step_inverse: float,
-    labels: NDArray[np.int32],
-    sums: NDArray[np.int64],
-    weight_sums: NDArray[np.int64],
+    tally: Tally,
     n_threads: int,
 ) -> int: ...
 def assign_bounded(
     rows: Floats,
     weights: Doubles | None,
     centers: Doubles,
-    drifts: Doubles | None,
-    order: NDArray[np.int32] | None,
-    scale: float,
-    shift: Floats,
-    step_inverse: Doubles,
-    origin: Doubles,
-    weight_step_inverse: float,
+    space: Space,
     labels: NDArray[np.int32],
-    upper: NDArray[np.uint16],
-    lower: NDArray[np.uint16],
-    radius: NDArray[np.float32],
-    fresh_radius: bool,
-    sums: NDArray[np.int64],
-    weight_sums: NDArray[np.int64],
+    tally: Tally,
+    bounds: Bounds,
     n_threads: int,
 ) -> tuple[int, int]: ...
-def assign_csr(
-    values: Floats,
-    columns: Indices,
-    starts: Indices,
-    centers: Doubles,
-    scale: float,
-    labels: NDArray[np.int32],
-    n_threads: int,
-) -> None: ...
 def column_stats(
-    rows: Floats,
+    rows: Rows,
     out: Doubles,
-    n_threads: int,
-) -> int: ...
-def column_stats_csr(
-    values: Floats,
-    columns: Indices,
-    starts: Indices,
-    n_cols: int,
-    out: Doubles,
-    n_threads: int,
-) -> int: ...
-def dbscan_dense(
-    rows: Floats,
-    weights: Doubles | None,
-    eps: float,
-    min_weight: float,
-    border: str,
-    labels: NDArray[np.int64],
-    core: NDArray[np.uint8],
     n_threads: int,
 ) -> int: ...
 def dbscan_graph(
-    values: Floats,
-    columns: Indices,
-    starts: Indices,
+    rows: Rows,
     weights: Doubles | None,
     eps: float,
     min_weight: float,
@@ -230,10 +164,8 @@ def dbscan_grid(
     core: NDArray[np.uint8],
     n_threads: int,
 ) -> int | None: ...
-def dbscan_sparse(
-    values: Floats,
-    columns: Indices,
-    starts: Indices,
+def dbscan_precomputed(
+    rows: Rows,
     weights: Doubles | None,
     eps: float,
     min_weight: float,
@@ -262,18 +194,7 @@ def draw_rows(
     row_ids: NDArray[np.int64],
 ) -> None: ...
 def few_means(
-    rows: Floats,
-    weights: Doubles | None,
-    labels: NDArray[np.int32],
-    few: NDArray[np.bool_],
-    unit: float,
-    means: Doubles,
-    n_threads: int,
-) -> None: ...
-def few_means_csr(
-    values: Floats,
-    columns: Indices,
-    starts: Indices,
+    rows: Rows,
     weights: Doubles | None,
     labels: NDArray[np.int32],
     few: NDArray[np.bool_],
@@ -304,7 +225,7 @@ def gaussian_pass(
     n_threads: int,
 ) -> tuple[float, float]: ...
 def linear_pass(
-    rows: Floats,
+    rows: Rows,
     weights: Doubles | None,
     offsets: Doubles,
     slopes: Doubles,
@@ -318,21 +239,6 @@ def linear_pass(
 def pack_bits(rows: Floats, bits: NDArray[np.uint8], n_threads: int) -> int: ...
 def linear_pass_bits(
     bits: NDArray[np.uint8],
-    n_cols: int,
-    weights: Doubles | None,
-    offsets: Doubles,
-    slopes: Doubles,
-    row_log_prob: Doubles | None,
-    resp: Doubles | None,
-    labels: NDArray[np.int32] | None,
-    counts: Doubles | None,
-    first: Doubles | None,
-    n_threads: int,
-) -> tuple[float, float]: ...
-def linear_pass_csr(
-    values: Floats,
-    columns: Indices,
-    starts: Indices,
     n_cols: int,
     weights: Doubles | None,
     offsets: Doubles,
@@ -391,36 +297,15 @@ def merge_tree(
     sizes: NDArray[np.int32],
 ) -> None: ...
 def minibatch_steps(
-    rows: Floats,
-    scale: float,
-    shift: Floats,
+    rows: Rows,
+    space: Frame,
     weights: Doubles | None,
     row_ids: NDArray[np.int64],
-    centers: Doubles,
-    counts: Doubles,
+    means: Means,
     forget: float,
     low_ratio: float,
     check_rows: int,
-    rows_since_check: int,
-    inertias: Doubles,
-    sq_moves: Doubles,
-    n_threads: int,
-) -> tuple[int, int]: ...
-def minibatch_steps_csr(
-    values: Floats,
-    columns: Indices,
-    starts: Indices,
-    scale: float,
-    weights: Doubles | None,
-    row_ids: NDArray[np.int64],
-    centers: Doubles,
-    counts: Doubles,
-    forget: float,
-    low_ratio: float,
-    check_rows: int,
-    rows_since_check: int,
-    inertias: Doubles,
-    sq_moves: Doubles,
+    steps: Steps,
     n_threads: int,
 ) -> tuple[int, int]: ...
 def n_seeding_chunks(
@@ -440,18 +325,7 @@ def sketch_rows(
     n_threads: int,
 ) -> float: ...
 def sum_sq_dists(
-    rows: Floats,
-    weights: Doubles | None,
-    centers: Doubles,
-    scale: float,
-    labels: NDArray[np.int32],
-    sq_dists: Doubles | None,
-    n_threads: int,
-) -> float: ...
-def sum_sq_dists_csr(
-    values: Floats,
-    columns: Indices,
-    starts: Indices,
+    rows: Rows,
     weights: Doubles | None,
     centers: Doubles,
     scale: float,

@@ -37,9 +37,7 @@ class KeptTally(Tally):
         return block
 
     def assign(self, centers: Floats) -> int:
-        return assign_and_sum(
-            self.block, centers, self.space, self.labels, self.sums, self.weight_sums
-        )
+        return assign_and_sum(self.block, centers, self.space, self.labels, self)
 
     def publish(self, centers: Floats) -> tuple[Labels, float]:
         return self.labels, self._sse(centers)

@@ -92,21 +92,13 @@ def take_steps(
         Of the steps taken, the last one being that which called for an early return, if any.
     """
     n_steps = row_ids.shape[0]
-    inertias, sq_moves = np.empty(n_steps), np.empty(n_steps)
-    rest = (
-        weights, row_ids, means.centers, means.counts, forget, low_ratio,
-        10 * means.counts.size, means.rows_since_check, inertias, sq_moves, blocks.n_threads,
+    steps = Steps(np.empty(n_steps), np.empty(n_steps))
+    rows = blocks.rows if blocks.sparse else np.asarray(blocks.rows)
+    n_done, means.rows_since_check = kernels.minibatch_steps(
+        rows, space, weights, row_ids, means, forget, low_ratio,
+        10 * means.counts.size, steps, blocks.n_threads,
     )  # fmt: skip
-    if blocks.sparse:
-        rows = blocks.rows
-        n_done, means.rows_since_check = kernels.minibatch_steps_csr(
-            rows.data, rows.indices, rows.indptr, space.scale, *rest
-        )
-    else:
-        n_done, means.rows_since_check = kernels.minibatch_steps(
-            np.asarray(blocks.rows), space.scale, space.shift, *rest
-        )
-    return Steps(inertias[:n_done], sq_moves[:n_done])
+    return Steps(steps.inertias[:n_done], steps.sq_moves[:n_done])
 
 
 def reassign(

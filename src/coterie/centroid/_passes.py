@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from coterie._kernels import kernels
+from coterie._kernels._records import Tally
 from coterie.centroid._space import Columns, NotFiniteError, Space, space_of
 from coterie.data import Block, Source
 
@@ -21,37 +21,19 @@ Labels = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
 
-def _csr(rows: Any) -> tuple[Any, Any, Any]:
-    return rows.data, rows.indices, rows.indptr
-
-
 def survey(block: Block) -> Columns:
     """Describe the columns of a block."""
-    n_cols = int(block.rows.shape[1])
-    out = np.empty((4, n_cols))
-    if sp.issparse(block.rows):
-        n_rows = kernels.column_stats_csr(*_csr(block.rows), n_cols, out, block.n_threads)
-    else:
-        n_rows = kernels.column_stats(block.rows, out, block.n_threads)
+    out = np.empty((4, block.rows.shape[1]))
+    n_rows = kernels.column_stats(block.rows, out, block.n_threads)
     return Columns(n_rows, *out)
 
 
-def assign_and_sum(
-    block: Block, centers: Floats, space: Space, labels: Labels, sums: Ints, weight_sums: Ints
-) -> int:
+def assign_and_sum(block: Block, centers: Floats, space: Space, labels: Labels, into: Tally) -> int:
     """Label the block's rows and move the sums of those that changed; how many did."""
     weights = None if block.weights is None else block.weights / space.weight_unit
-    grid = (space.step_inverse, space.origin, space.weight_step_inverse)
-    if sp.issparse(block.rows):
-        values, columns, starts = _csr(block.rows)
-        return kernels.assign_and_sum_csr(
-            values, columns, starts, weights, centers, space.scale, *grid,
-            labels, sums, weight_sums, block.n_threads,
-        )  # fmt: skip
     return kernels.assign_and_sum(
-        block.rows, weights, centers, space.scale, space.shift, *grid,
-        labels, sums, weight_sums, block.n_threads,
-    )  # fmt: skip
+        block.rows, weights, centers, space, labels, into, block.n_threads
+    )
 
 
 @dataclass(frozen=True)
@@ -76,10 +58,14 @@ def sum_nearest(block: Block, centers: Floats, space: Space) -> ClusterSums:
     """Give every row of a block to its nearest centre, and sum up the clusters."""
     n_clusters, n_cols = centers.shape
     labels = np.full(block.n_rows, -1, dtype=np.int32)
-    sums = np.zeros((space.limbs, n_clusters, n_cols), dtype=np.int64)
-    weight_sums = np.zeros((space.limbs, n_clusters), dtype=np.int64)
-    assign_and_sum(block, centers, space, labels, sums, weight_sums)
-    return ClusterSums(sums, weight_sums, row_counts(labels, n_clusters))
+    found = ClusterSums(
+        np.zeros((space.limbs, n_clusters, n_cols), dtype=np.int64),
+        np.zeros((space.limbs, n_clusters), dtype=np.int64),
+        np.empty(n_clusters, dtype=np.int64),
+    )
+    assign_and_sum(block, centers, space, labels, found)
+    kernels.count_labels(labels, found.n_rows)
+    return found
 
 
 def assign(blocks: Source, centers: Floats, space: Space) -> Labels:
@@ -89,10 +75,7 @@ def assign(blocks: Source, centers: Floats, space: Space) -> Labels:
 
 def label_rows(block: Block, centers: Floats, space: Space, labels: Labels) -> None:
     """Fill in the nearest centre of every row of a block."""
-    if sp.issparse(block.rows):
-        kernels.assign_csr(*_csr(block.rows), centers, space.scale, labels, block.n_threads)
-    else:
-        kernels.assign(block.rows, centers, space.scale, space.shift, labels, block.n_threads)
+    kernels.assign(block.rows, centers, space, labels, block.n_threads)
 
 
 def labels_of(block: Block, centers: Floats, space: Space) -> Labels:
@@ -142,12 +125,9 @@ def sq_dists(
     block: Block, centers: Floats, space: Space, labels: Labels, into: Floats | None = None
 ) -> float:
     """Weighted sum of squared distances; each row's own, times scale^2, goes `into` an array."""
-    rest = (block.weights, centers, space.scale, labels, into, block.n_threads)
-    if sp.issparse(block.rows):
-        values, columns, starts = _csr(block.rows)
-        total = kernels.sum_sq_dists_csr(values, columns, starts, *rest)
-    else:
-        total = kernels.sum_sq_dists(block.rows, *rest)
+    total = kernels.sum_sq_dists(
+        block.rows, block.weights, centers, space.scale, labels, into, block.n_threads
+    )
     return total / space.scale / space.scale
 
 
@@ -163,20 +143,12 @@ def few_means(
 ) -> None:
     """Put the correctly rounded mean of every cluster that is `few` into its row of `means`."""
     weights = None if block.weights is None else block.weights / space.weight_unit
-    rest = (weights, labels, few, space.sum_unit, means, block.n_threads)
-    if sp.issparse(block.rows):
-        values, columns, starts = _csr(block.rows)
-        kernels.few_means_csr(values, columns, starts, *rest)
-    else:
-        kernels.few_means(block.rows, *rest)
+    kernels.few_means(block.rows, weights, labels, few, space.sum_unit, means, block.n_threads)
 
 
 def dists_of(block: Block, centers: Floats, space: Space, dists: npt.NDArray[Any]) -> None:
     """Fill in the distance of every row of a block to every centre."""
-    if sp.issparse(block.rows):
-        kernels.all_dists_csr(*_csr(block.rows), centers, space.scale, dists, block.n_threads)
-    else:
-        kernels.all_dists(block.rows, centers, space.scale, dists, block.n_threads)
+    kernels.all_dists(block.rows, centers, space.scale, dists, block.n_threads)
 
 
 def choose_space(blocks: Source, centers: Floats | None = None) -> tuple[Columns, Space]:

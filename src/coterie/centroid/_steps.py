@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
@@ -18,7 +19,7 @@ from coterie.data import ArraySource, Source
 
 Floats = npt.NDArray[np.float64]
 
-#: Bounds are 16-bit codes that grow with the distance; see cpp/include/coterie/packed_bounds.hpp.
+#: Bounds are 16-bit codes that grow with the distance; see centroid/packed_bounds.hpp.
 _NOTHING, _EVERYTHING = 0, np.iinfo(np.uint16).max
 
 #: Multiply-adds a row, and the share of changing labels below which bounds begin to pay.
@@ -47,6 +48,22 @@ class PlainStep:
         """Rows were moved by hand; nothing was remembered of them."""
 
 
+@dataclass
+class Bounds:
+    """What is remembered of the last pass: bounds of each row, the radius of each cluster.
+
+    `drifts` is how far each centre moved since, in the frame; None before the first pass. Radii
+    are measured anew with `fresh_radius`, and only grow otherwise. Centres stand in `order`.
+    """
+
+    upper: npt.NDArray[np.uint16]
+    lower: npt.NDArray[np.uint16]
+    radius: npt.NDArray[np.float32]
+    order: npt.NDArray[np.int32] | None = None
+    drifts: Floats | None = None
+    fresh_radius: bool = True
+
+
 class HamerlyStep(PlainStep):
     """Assignment that proves most labels unchanged by two bounds a row.
 
@@ -59,40 +76,38 @@ class HamerlyStep(PlainStep):
     def __init__(self, tally: KeptTally) -> None:
         super().__init__(tally)
         n_rows, n_clusters = tally.blocks.n_rows, tally.sums.shape[1]
-        self.upper = np.empty(n_rows, dtype=np.uint16)
-        self.lower = np.full((self.n_groups, n_rows), _EVERYTHING, dtype=np.uint16)
-        self.radius = np.zeros(n_clusters, dtype=np.float32)
+        self.bounds = Bounds(
+            upper=np.empty(n_rows, dtype=np.uint16),
+            lower=np.full((self.n_groups, n_rows), _EVERYTHING, dtype=np.uint16),
+            radius=np.zeros(n_clusters, dtype=np.float32),
+        )
         self.before: Floats | None = None
         self.n_passes = 0
-        self.order: npt.NDArray[np.int32] | None = None
 
     def assign(self, centers: Floats) -> int:
         """Label every row by its nearest centre; how many labels changed."""
-        tally, space = self.tally, self.tally.space
-        if self.order is None:
-            self.order = neighbourly_order(centers)
+        tally, space, bounds = self.tally, self.tally.space, self.bounds
+        if bounds.order is None:
+            bounds.order = neighbourly_order(centers)
         block = tally.block
         weights = None if block.weights is None else block.weights / space.weight_unit
-        drifts = None
+        bounds.drifts = None
         if self.before is not None:
             with np.errstate(over="ignore"):  # given centres, far beyond all rows
-                drifts = np.linalg.norm((centers - self.before) * space.scale, axis=1)
+                bounds.drifts = np.linalg.norm((centers - self.before) * space.scale, axis=1)
             self.before = None  # a copy of the centres less while rows are looked at
+        bounds.fresh_radius = self.n_passes % 4 == 0
         self.n_changed, self.n_scanned = kernels.assign_bounded(
-            block.rows, weights, centers, drifts, self.order,
-            space.scale, space.shift, space.step_inverse, space.origin, space.weight_step_inverse,
-            tally.labels, self.upper, self.lower, self.radius, self.n_passes % 4 == 0,
-            tally.sums, tally.weight_sums,
-            block.n_threads,
-        )  # fmt: skip
+            block.rows, weights, centers, space, tally.labels, tally, bounds, block.n_threads
+        )
         self.before = centers
         self.n_passes += 1
         return self.n_changed
 
     def forget(self, rows: npt.NDArray[np.int64]) -> None:
         """These rows were moved by hand: their bounds are void."""
-        self.upper[rows], self.lower[:, rows] = _EVERYTHING, _NOTHING
-        self.radius[self.tally.labels[rows]] = np.inf
+        self.bounds.upper[rows], self.bounds.lower[:, rows] = _EVERYTHING, _NOTHING
+        self.bounds.radius[self.tally.labels[rows]] = np.inf
 
 
 class YinyangStep(HamerlyStep):

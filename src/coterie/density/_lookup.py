@@ -23,22 +23,20 @@ SLAB_ENTRIES = 1 << 22
 
 def cluster_precomputed(dists: Any, rule: DensityRule) -> Clustering:
     """Cluster by a square matrix of distances."""
-    if sp.issparse(dists):
-        return _cluster(kernels.dbscan_sparse, (dists.data, dists.indices, dists.indptr), rule)
-    return _cluster(kernels.dbscan_dense, (dists,), rule)
+    return _cluster(kernels.dbscan_precomputed, dists, rule)
 
 
 def cluster_graph(lengths: Any, rule: DensityRule) -> Clustering:
     """Cluster the nodes of a graph by its shortest paths; `lengths` is CSR, one entry an edge."""
-    return _cluster(kernels.dbscan_graph, (lengths.data, lengths.indices, lengths.indptr), rule)
+    return _cluster(kernels.dbscan_graph, lengths, rule)
 
 
-def _cluster(kernel: Any, given: tuple[Any, ...], rule: DensityRule) -> Clustering:
-    n_rows = given[0].shape[0] if len(given) == 1 else given[2].shape[0] - 1
+def _cluster(kernel: Any, given: Any, rule: DensityRule) -> Clustering:
+    n_rows = given.shape[0]
     labels = np.empty(n_rows, dtype=np.int64)
     core = np.empty(n_rows, dtype=np.uint8)
     n_clusters = kernel(
-        *given, rule.weights, rule.eps, rule.min_samples, rule.border, labels, core, rule.n_threads
+        given, rule.weights, rule.eps, rule.min_samples, rule.border, labels, core, rule.n_threads
     )
     return Clustering(labels, core.view(np.bool_), n_clusters)
 

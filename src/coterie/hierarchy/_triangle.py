@@ -22,8 +22,8 @@ _SQUARED = ("ward", "centroid", "median")
 def link_triangle(lengths: npt.NDArray[Any], method: str, n_rows: int, *, n_threads: int) -> Floats:
     """The merge table from the condensed distances of all pairs, which are used up.
 
-    Lance and Williams' (1967) update rules; see `cpp/include/coterie/linkage_triangle.hpp` for the
-    order in which clusters are joined. O(n^2) time and no memory of that order.
+    Lance and Williams' (1967) update rules; see `hierarchy/linkage_triangle.hpp` among the kernels
+    for the order in which clusters are joined. O(n^2) time and no memory of that order.
     """
     scale = 1.0
     if method in _SQUARED and lengths.size:

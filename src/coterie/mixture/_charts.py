@@ -59,7 +59,7 @@ class Triangles(Chart):
         self._shape, self._spread = shape, spread
         self._unit = _lower(spread[np.newaxis])[0]
         self._per_unit = invert_lower(self._unit)
-        self._floors = shape.spread(floor, n_components)
+        self._floors = shape.repeat(floor, n_components)
         # The floor's own L, in units of C.
         self._least = self._per_unit @ _lower(floor[np.newaxis])[0]
         self._at = np.tril_indices(spread.shape[0])
@@ -112,8 +112,8 @@ class Widths(Chart):
     """Variances: one a column, or one for all columns."""
 
     def __init__(self, shape: Shape, spread: Floats, floor: Floats, n_components: int) -> None:
-        self._variances = shape.spread(spread, n_components)
-        self._floors = shape.spread(floor, n_components)
+        self._variances = shape.repeat(spread, n_components)
+        self._floors = shape.repeat(floor, n_components)
         self._unit = np.broadcast_to(np.sqrt(self._variances[0]), spread.shape[:1])
         self.dims = self._variances.shape
         self.log_widths = np.ones(self.dims[-1], dtype=bool)

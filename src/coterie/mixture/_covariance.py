@@ -53,7 +53,7 @@ class Shape(ABC):
         had to be widened.
         """
 
-    def spread(self, covariance: Floats, n_components: int) -> Floats:
+    def repeat(self, covariance: Floats, n_components: int) -> Floats:
         """Every component with this one matrix, as nearly as the shape allows.
 
         Where only diagonals matter it may be just that, (d,).

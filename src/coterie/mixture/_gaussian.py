@@ -91,7 +91,7 @@ class GaussianFamily(Family):
 
     def blank(self, n_components: int) -> Gaussians:
         means = np.tile(self._rows.mean, (n_components, 1))
-        return self.with_covariances(means, self.shape.spread(self._rows.covariance, n_components))
+        return self.with_covariances(means, self.shape.repeat(self._rows.covariance, n_components))
 
     def with_covariances(self, means: Floats, covariances: Floats, held: Any = False) -> Gaussians:
         """Components with these parameters, floored: all, or what has no factor or is `held`."""

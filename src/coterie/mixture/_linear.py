@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from coterie._kernels import kernels
 from coterie.data import Block, Source
@@ -97,9 +96,6 @@ class LinearFamily(Family):
 
     def _as_given(self, block: Block) -> tuple[Any, tuple[Any, ...]]:
         """The kernel for rows of this kind, and the rows as it takes them."""
-        if sp.issparse(block.rows):
-            csr = block.rows
-            return kernels.linear_pass_csr, (csr.data, csr.indices, csr.indptr, self.n_cols)
         return kernels.linear_pass, (block.rows,)
 
 

@@ -99,7 +99,7 @@ class Reseeding:
         overview = family.overview
         assert overview is not None
         means, covariances = components.means.copy(), components.covariances.copy()
-        wide = family.shape.spread(overview.covariance / k ** (2 / d), k)
+        wide = family.shape.repeat(overview.covariance / k ** (2 / d), k)
         weights = mixture.weights
         for j in which:
             row = self.blocks.sample(1, 1, self.rng).take([0])[0]

@@ -234,7 +234,7 @@ def at_rows(rows: Rows, model: Model, blank: Mixture, rng: np.random.RandomState
     assert overview is not None
     k = family.n_components(blank.components)
     means = SEEDINGS["random"](rows.blocks, None, k, rng).centers
-    covariances = family.shape.spread(_START_SHARE * overview.covariance, k)
+    covariances = family.shape.repeat(_START_SHARE * overview.covariance, k)
     return replace(blank, components=family.with_covariances(means, covariances))
 
 

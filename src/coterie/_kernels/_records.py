@@ -1,0 +1,72 @@
+"""The records that kernels read: objects with these attributes, whoever made them."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Frame(Protocol):
+    """Where distances are computed; CSR rows are not shifted."""
+
+    @property
+    def scale(self) -> float: ...
+    @property
+    def shift(self) -> NDArray[Any]: ...
+
+
+class Space(Frame, Protocol):
+    """And where sums are kept."""
+
+    @property
+    def step_inverse(self) -> NDArray[np.float64]: ...
+    @property
+    def origin(self) -> NDArray[np.float64]: ...
+    @property
+    def weight_step_inverse(self) -> float: ...
+
+
+class Tally(Protocol):
+    """The sums of the clusters."""
+
+    @property
+    def sums(self) -> NDArray[np.int64]: ...
+    @property
+    def weight_sums(self) -> NDArray[np.int64]: ...
+
+
+class Bounds(Protocol):
+    """What a pruned pass remembers."""
+
+    @property
+    def upper(self) -> NDArray[np.uint16]: ...
+    @property
+    def lower(self) -> NDArray[np.uint16]: ...
+    @property
+    def radius(self) -> NDArray[np.float32]: ...
+    @property
+    def order(self) -> NDArray[np.int32] | None: ...
+    @property
+    def drifts(self) -> NDArray[np.float64] | None: ...
+    @property
+    def fresh_radius(self) -> bool: ...
+
+
+class Means(Protocol):
+    """Centres as running means."""
+
+    @property
+    def centers(self) -> NDArray[np.float64]: ...
+    @property
+    def counts(self) -> NDArray[np.float64]: ...
+    @property
+    def rows_since_check(self) -> int: ...
+
+
+class Steps(Protocol):
+    """What mini-batch steps tell."""
+
+    @property
+    def inertias(self) -> NDArray[np.float64]: ...
+    @property
+    def sq_moves(self) -> NDArray[np.float64]: ...
