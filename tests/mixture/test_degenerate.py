@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 import coterie
 from coterie import GaussianMixture, StudentTMixture
 from coterie.data import as_source
+from coterie.mixture import _repair
 from coterie.mixture._covariance import SHAPES
 from coterie.mixture._overview import look_over
 from coterie.mixture._repair import nearest_row
@@ -226,11 +227,12 @@ def test_the_floor_of_correlated_columns_is_narrow_along_them() -> None:
     assert np.linalg.eigvalsh(flat.floor)[0] == pytest.approx(1e-8 * x.var(), rel=0.01)
 
 
-def test_the_nearest_row_has_weight() -> None:
+def test_the_nearest_row_has_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = np.ones(60)
     weights[17] = 0
     holes = CLOUDS.copy()
     holes[3, 0] = np.nan
     assert nearest_row(as_source(holes), CLOUDS[17]) == 17
     assert nearest_row(as_source(holes, weights), CLOUDS[17]) != 17
-    assert nearest_row(as_source(holes), CLOUDS[3], tile_rows=7) == 3
+    monkeypatch.setattr(_repair, "_TILE_ROWS", 7)
+    assert nearest_row(as_source(holes), CLOUDS[3]) == 3

@@ -21,7 +21,7 @@ from coterie.mixture._family import Family, Mixture
 from coterie.mixture._gaussian import GaussianFamily
 from coterie.mixture._mixing import Fixed, Shares, log_shares
 from coterie.mixture._overview import look_over
-from coterie.mixture._start import begin, by_kmeans
+from coterie.mixture._start import Rows, begin, by_kmeans
 from coterie.mixture._task import Model, Task
 
 
@@ -32,7 +32,7 @@ def problem(covariance_type: str = "full", weights: Any = None, k: int = 3) -> A
     overview = look_over(blocks, X[0])
     model = Model(GaussianFamily(SHAPES[covariance_type], 2, overview), Shares())
     blank = Mixture(log_shares(np.ones(k)), model.family.blank(k))
-    start = begin(blocks, model, blank, by_kmeans(blocks, k, np.random.RandomState(0)))
+    start = begin(blocks, model, blank, by_kmeans(Rows(blocks), k, np.random.RandomState(0)))
     return blocks, model, start
 
 

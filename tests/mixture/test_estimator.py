@@ -66,7 +66,7 @@ def test_from_fit_to_the_kernel_it_is_few_hops(
 
 
 #: All that tells one mixture from another while it is fitted.
-HOOKS = {"_rows_to_fit", "_task", "_publish_components", "_fitted"}
+HOOKS = {"_to_read", "_task", "_publish_components", "_fitted"}
 
 
 @pytest.mark.parametrize("mixture", MIXTURES)

@@ -243,7 +243,7 @@ def test_a_memory_map_in_many_blocks_agrees(
     rows[5, 0] = np.nan
     np.save(tmp_path / "rows.npy", rows)
     on_disk = np.load(tmp_path / "rows.npy", mmap_mode="r")
-    monkeypatch.setattr("coterie.data.blocks.Source.block_bytes", 7 * 16)
+    monkeypatch.setattr("coterie.data.npy.NpySource.block_bytes", 7 * 16)
     given = {"means_init": X[[0, 60, 120]], "init_params": "rows", "noise": True}
     whole, mapped = (quiet_fit(source, **given) for source in (rows, on_disk))
     np.testing.assert_allclose(mapped.means_, whole.means_, rtol=1e-9)

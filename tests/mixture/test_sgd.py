@@ -10,7 +10,7 @@ import pytest
 from test_lbfgs import data
 
 from coterie import GaussianMixture
-from coterie.data import Source, as_source
+from coterie.data import as_source
 from coterie.mixture._coordinates import WEIGHTS
 from coterie.mixture._sgd import Adam
 
@@ -40,7 +40,7 @@ def test_rows_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 3)) + rng.integers(0, 2, (3000, 1)) * 3.0
     np.save(tmp_path / "rows.npy", X)
-    monkeypatch.setattr(Source, "block_bytes", 1 << 13)
+    monkeypatch.setattr("coterie.data.npy.NpySource.block_bytes", 1 << 13)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
     plain = GaussianMixture(2, random_state=0, tol=1e-8).fit(X)
     noisy = GaussianMixture(2, random_state=0, solver="sgd").fit(mapped)

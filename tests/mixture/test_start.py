@@ -10,7 +10,7 @@ import pytest
 from coterie import GaussianMixture
 from coterie._history import Recorder
 from coterie.data import as_source
-from coterie.mixture._start import GAUSSIAN_STARTS, GUESSES, at_random, one_hot
+from coterie.mixture._start import GAUSSIAN_STARTS, GUESSES, ByLabel, Rows, at_random
 
 
 def rows() -> Any:
@@ -27,7 +27,7 @@ def begun(X: Any, weights: Any = None, **params: Any) -> tuple[Any, Recorder]:
 @pytest.mark.parametrize("name", GUESSES)
 def test_a_guess_gives_each_row_at_most_once(name: str) -> None:
     blocks = as_source(rows())
-    resp = GUESSES[name](blocks, 3, np.random.RandomState(0))(next(iter(blocks)))
+    resp = GUESSES[name](Rows(blocks), 3, np.random.RandomState(0))(next(iter(blocks)))
     assert resp.shape == (60, 3)
     assert (resp >= 0).all()
     assert (resp.sum(axis=1) <= 1 + 1e-12).all()
@@ -83,15 +83,18 @@ def test_alike_starts_are_told() -> None:
     assert "of 3 components begin at different points" in event["detail"]
 
 
-def test_random_responsibilities_are_drawn_in_the_order_of_the_rows() -> None:
+def test_random_responsibilities_are_drawn_by_row() -> None:
     blocks = as_source(rows())
     (block,) = blocks
-    whole = at_random(blocks, 3, np.random.RandomState(0))(block)
-    parts = at_random(blocks, 3, np.random.RandomState(0))
-    np.testing.assert_array_equal(np.vstack([parts(part) for part in block.parts(7)]), whole)
+    responsible = at_random(Rows(blocks), 3, np.random.RandomState(0))
+    whole = responsible(block)
+    parts = [responsible(part) for part in block.parts(7)][::-1]  # in any order
+    np.testing.assert_array_equal(np.vstack(parts[::-1]), whole)
+    other = at_random(Rows(blocks), 3, np.random.RandomState(1))(block)
+    assert not np.array_equal(other, whole)
 
 
 def test_a_label_of_minus_one_is_nobodys() -> None:
     (block,) = as_source(np.zeros((3, 1)))
-    resp = one_hot(np.array([1, -1, 0], dtype=np.int32), 2)(block)
+    resp = ByLabel(np.array([1, -1, 0], dtype=np.int32), 2)(block)
     assert resp.tolist() == [[0, 1], [0, 0], [1, 0]]

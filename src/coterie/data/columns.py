@@ -182,9 +182,12 @@ def first_odd(rows: Any, odd: Callable[[Any], Any]) -> Cell | None:
 
 
 def finite_numbers(
-    who: str, name: str, column: Column, unit: np.timedelta64, remedy: str
+    who: str, name: str, column: Column, unit: np.timedelta64, remedy: str, start: int = 0
 ) -> Floats:
-    """`numbers`, refused where a cell is none or infinite; `remedy` is for cells that are none."""
+    """`numbers`, refused where a cell is none or infinite; `remedy` is for cells that are none.
+
+    `start` is the number of the first row.
+    """
     try:
         values = numbers(column, unit)
     except (TypeError, ValueError) as error:
@@ -195,8 +198,8 @@ def finite_numbers(
         ) from error
     if np.isinf(values).any():
         raise ValueError(
-            f"{who}: {name} contains infinity in row {int(np.argmax(np.isinf(values)))}; mark the "
-            "cell as missing (NaN) or leave the row out."
+            f"{who}: {name} contains infinity in row {start + int(np.argmax(np.isinf(values)))}; "
+            "mark the cell as missing (NaN) or leave the row out."
         )
     return values
 

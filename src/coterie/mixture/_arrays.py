@@ -30,6 +30,8 @@ def given_array(who: str, name: str, given: Any, shape: tuple[int, ...], entry: 
 
 def rounded(values: Floats, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """As the type of X, unless that cannot hold them."""
+    if dtype == np.float64:
+        return values.astype(dtype)
     size = np.abs(values[values != 0])
     limits = np.finfo(dtype)
     fits = size.size == 0 or (size.min() >= limits.tiny and size.max() <= limits.max)

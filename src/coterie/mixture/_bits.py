@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,8 @@ import scipy.sparse as sp
 
 from coterie._kernels import kernels
 from coterie.data import ArraySource, Block, Source
-from coterie.data.columns import column_words, first_odd
+from coterie.data.columns import Cell, first_odd
+from coterie.mixture._values import Oddities, Values
 
 Bits = npt.NDArray[np.uint8]
 
@@ -27,23 +27,15 @@ class Packed:
     rows: Any
     bits: Bits
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Elsewhere there is nothing of it: rows there are others, and are packed as they come."""
+        return type(None), ()
+
 
 def pack(rows: Any, n_threads: int) -> tuple[Bits, int]:
     """The rows as bits, eight columns a byte, and the first that holds not only 0 and 1, or -1."""
     bits = np.empty((rows.shape[0], -(-rows.shape[1] // 8)), dtype=np.uint8)
     return bits, kernels.pack_bits(rows, bits, n_threads)
-
-
-def packed(who: str, blocks: Source, names: Sequence[str] | None = None) -> Packed | None:
-    """The rows of a fit, checked and packed once; None where they are on disk or compressed."""
-    if not isinstance(blocks, ArraySource) or blocks.sparse:
-        for block in blocks:
-            check_binary(who, block.rows, blocks.n_threads, names)
-        return None
-    bits, odd = pack(blocks.rows, blocks.n_threads)
-    if odd >= 0:
-        refuse_odd(who, blocks.rows, names)
-    return Packed(blocks.rows, bits)
 
 
 def bits_of(block: Block, known: Packed | None) -> Bits:
@@ -53,10 +45,42 @@ def bits_of(block: Block, known: Packed | None) -> Bits:
     return pack(block.rows, block.n_threads)[0]
 
 
-def check_binary(who: str, rows: Any, n_threads: int, names: Sequence[str] | None = None) -> None:
-    """Refuse values other than 0 and 1."""
-    if sp.issparse(rows) or not _only_bits(rows, n_threads):
-        refuse_odd(who, rows, names)
+@dataclass(frozen=True)
+class Binary(Values):
+    """Numbers that are 0 and 1: others are refused."""
+
+    _n_others = 1
+
+    def all(self, source: Source) -> tuple[Source, bool]:
+        if isinstance(source, ArraySource) and not source.sparse:
+            return Values(self.who, self.names).all(source)  # `packed` tells the rest
+        return super().all(source)
+
+    def _others(self, block: Block) -> tuple[Cell | None, ...]:
+        if not sp.issparse(block.rows) and _only_bits(block.rows, block.n_threads):
+            return (None,)
+        return (_first_not_binary(block.rows),)
+
+    def _refuse(self, found: Oddities) -> None:
+        super()._refuse(found)
+        odd = found.first[2] if len(found.first) > 2 else None
+        if odd is not None:
+            raise ValueError(
+                f"{self.who}: X must hold only 0 and 1, but {self._where(odd)} is {odd.value:g}; "
+                "set threshold= to count larger values as 1, or choose a mixture for other kinds "
+                "of columns."
+            )
+
+    def packed(self, source: Source) -> Packed | None:
+        """The rows of a fit, packed once and checked by that; None where they are not in memory, or
+        compressed, and checked before.
+        """
+        if not isinstance(source, ArraySource) or source.sparse:
+            return None
+        bits, odd = pack(source.rows, source.n_threads)
+        if odd >= 0:
+            self._refuse(Oddities(False, (None, None, _first_not_binary(source.rows))))
+        return Packed(source.rows, bits)
 
 
 def _only_bits(rows: Any, n_threads: int) -> bool:
@@ -67,12 +91,5 @@ def _only_bits(rows: Any, n_threads: int) -> bool:
     )
 
 
-def refuse_odd(who: str, rows: Any, names: Sequence[str] | None = None) -> None:
-    """Name the first value that is neither 0 nor 1, if there is one."""
-    found = first_odd(rows, lambda values: (values != 0) & (values != 1))
-    if found is not None:
-        value, where = found.value, f"row {found.row}, {column_words(names, found.column)}"
-        raise ValueError(
-            f"{who}: X must hold only 0 and 1, but {where} is {value:g}; set threshold= to count "
-            "larger values as 1, or choose a mixture for other kinds of columns."
-        )
+def _first_not_binary(rows: Any) -> Cell | None:
+    return first_odd(rows, lambda values: (values != 0) & (values != 1))

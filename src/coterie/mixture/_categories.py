@@ -14,11 +14,23 @@ from coterie.data.columns import UNKNOWN, Codes, Column, codes, missing_cells
 
 def learn_categories(who: str, name: str, column: Column) -> Column:
     """The distinct values of a column, sorted."""
-    known = column[~missing_cells(column)]
-    if not known.size:
+    return known_categories(who, name, categories_in(who, name, column))
+
+
+def known_categories(who: str, name: str, found: Column | None) -> Column:
+    """The categories that were found, refused where there are none."""
+    if found is None:
         raise ValueError(
             f"{who}: {name} has no value at all, so it tells nothing; leave it out of X."
         )
+    return found
+
+
+def categories_in(who: str, name: str, column: Column) -> Column | None:
+    """The distinct values of a column, sorted; None where all cells are missing."""
+    known = column[~missing_cells(column)]
+    if not known.size:
+        return None
     if known.dtype.kind == "f" and np.isinf(known).any():
         raise ValueError(
             f"{who}: {name} contains infinity, which is no category; mark such cells as missing "
@@ -32,6 +44,10 @@ def learn_categories(who: str, name: str, column: Column) -> Column:
         )
     if known.dtype.kind != "O":
         return distinct(known)
+    return _sorted_objects(who, name, known)
+
+
+def _sorted_objects(who: str, name: str, known: Column) -> Column:
     try:
         found = sorted(set(known.tolist()))
     except TypeError as error:
@@ -42,6 +58,16 @@ def learn_categories(who: str, name: str, column: Column) -> Column:
     if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
         raise _odd_categories(who, name, known)
     return learn_categories(who, name, numbers)
+
+
+def joined(who: str, name: str, ours: Column | None, theirs: Column | None) -> Column | None:
+    """The categories of two parts of a column, sorted, as if it had been looked at in one piece."""
+    if ours is None or theirs is None:
+        return theirs if ours is None else ours
+    kinds = {ours.dtype.kind, theirs.dtype.kind}
+    if "O" not in kinds and (len(kinds) == 1 or kinds <= {*"biuf"}):
+        return distinct(np.concatenate([ours, theirs]))
+    return _sorted_objects(who, name, np.array([*ours.tolist(), *theirs.tolist()], dtype=object))
 
 
 def _odd_categories(who: str, name: str, known: Column) -> TypeError:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie.data import Source, as_source
+from coterie.data import ArraySource, Block, Source
 from coterie.data.columns import column_words
+from coterie.mixture._medians import medians_by_passes
 from coterie.mixture._overview import Overview
 
 Floats = npt.NDArray[np.float64]
@@ -28,72 +29,98 @@ def look_over_observed(
     smaller covariances; these are divided by the weights of both columns' values, so that the
     whole stays positive semi-definite.
     """
-    weights, sums = np.zeros(blocks.n_cols), np.zeros(blocks.n_cols)
-    for rows, mass in _float_tiles(blocks):
+    seen = blocks.total(sum_observed)
+    if not seen.weights.all():
+        raise ValueError(
+            f"{who}: {column_words(names, int(np.argmin(seen.weights)))} of X holds no value but "
+            "NaN (in rows with weight); leave it out."
+        )
+    mean = seen.sums / seen.weights
+    scatter = blocks.total(scatter_observed, mean, diagonal)
+    share = np.sqrt(seen.weights / seen.total)
+    scatter = scatter / share**2 if diagonal else scatter / share / share[:, np.newaxis]
+    return Overview(seen.total, mean, scatter, float(np.finfo(blocks.dtype).eps))
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Weight of each column's values, (d,), their weighted sums, and the weight of all rows."""
+
+    weights: Floats
+    sums: Floats
+    total: float
+
+    def __add__(self, other: Observed) -> Observed:
+        return Observed(
+            self.weights + other.weights, self.sums + other.sums, self.total + other.total
+        )
+
+
+def sum_observed(block: Block) -> Observed:
+    """Sums of what a block has of values."""
+    n_cols = int(block.rows.shape[1])
+    weights, sums, total = np.zeros(n_cols), np.zeros(n_cols), 0.0
+    for rows, mass in _float_tiles(block):
         seen = ~np.isnan(rows)
         weights += mass @ seen
         with np.errstate(over="ignore", invalid="ignore"):  # `check_squares` tells of it
             sums += mass @ np.where(seen, rows, 0.0)
-    if not weights.all():
-        raise ValueError(
-            f"{who}: {column_words(names, int(np.argmin(weights)))} of X holds no value but NaN "
-            "(in rows with weight); leave it out."
-        )
-    mean = sums / weights
-    scatter = np.zeros(blocks.n_cols if diagonal else (blocks.n_cols, blocks.n_cols))
-    total = 0.0
-    for rows, mass in _float_tiles(blocks):
+        total += float(mass.sum())
+    return Observed(weights, sums, total)
+
+
+def scatter_observed(block: Block, mean: Floats, diagonal: bool) -> Floats:
+    """The scatter of a block about a point, or its diagonal; what is missing is at the point."""
+    n_cols = mean.size
+    scatter = np.zeros(n_cols if diagonal else (n_cols, n_cols))
+    for rows, mass in _float_tiles(block):
         with np.errstate(over="ignore", invalid="ignore"):
             centred = np.where(np.isnan(rows), 0.0, rows - mean)
             weighted = centred * mass[:, np.newaxis]
             scatter += (weighted * centred).sum(axis=0) if diagonal else weighted.T @ centred
-        total += float(mass.sum())
-    share = np.sqrt(weights / total)
-    scatter = scatter / share**2 if diagonal else scatter / share / share[:, np.newaxis]
-    return Overview(total, mean, scatter, float(np.finfo(blocks.dtype).eps))
+    return scatter
 
 
-def _float_tiles(blocks: Source) -> Iterator[tuple[Floats, Floats]]:
-    """Some rows at a time, as float64, with their weights."""
-    for block in blocks:
-        for start in range(0, block.n_rows, _TILE_ROWS):
-            rows = np.asarray(block.rows[start : start + _TILE_ROWS], dtype=np.float64)
-            weights = np.ones(rows.shape[0])
-            if block.weights is not None:
-                weights = block.weights[start : start + _TILE_ROWS]
-            yield rows, weights
+def _float_tiles(block: Block) -> Iterator[tuple[Floats, Floats]]:
+    """Some rows of a block at a time, as float64, with their weights."""
+    for tile in block.parts(_TILE_ROWS):
+        weights = np.ones(tile.n_rows) if tile.weights is None else tile.weights
+        yield np.asarray(tile.rows, dtype=np.float64), weights
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Puts a value of its column in the place of every NaN, in a copy of the rows."""
+
+    values: Floats
+
+    def __call__(self, rows: Any) -> npt.NDArray[Any]:
+        filled = np.array(rows, order="C")
+        for column, value in zip(filled.T, self.values, strict=True):
+            column[np.isnan(column)] = value
+        return filled
 
 
 def completed(blocks: Source) -> Source:
-    """The rows with every NaN replaced by the median of its column, where rows are kept.
+    """The rows with every NaN replaced by the median of its column.
 
     Medians count weights; of two values in the middle the lower is taken.
     """
-    medians = np.array([_median(blocks, column) for column in range(blocks.n_cols)])
-    filled = _like(blocks)
-    for block in blocks:
-        for start in range(0, block.n_rows, _TILE_ROWS):
-            rows = block.rows[start : start + _TILE_ROWS]
-            begin = block.start + start
-            filled[begin : begin + rows.shape[0]] = np.where(np.isnan(rows), medians, rows)
-    return as_source(filled, blocks.weights, blocks.n_threads)
+    if isinstance(blocks, ArraySource):
+        (block,) = blocks
+        medians = [_median(column, block.weights) for column in block.rows.T]
+        return blocks.through(Fill(np.array(medians)))
+    return blocks.through(Fill(medians_by_passes(blocks)))
 
 
-def _median(blocks: Source, column: int) -> float:
-    values = np.concatenate([block.rows[:, column] for block in blocks]).astype(np.float64)
+def _median(column: npt.NDArray[Any], weights: Floats | None) -> float:
+    """The median of a column in memory."""
+    values = column.astype(np.float64)
     seen = ~np.isnan(values)
-    if blocks.weights is not None:
-        seen &= blocks.weights > 0
+    if weights is not None:
+        seen &= weights > 0
     values = values[seen]
     order = np.argsort(values, kind="stable")
-    mass = np.ones(values.size) if blocks.weights is None else blocks.weights[seen][order]
+    mass = np.ones(values.size) if weights is None else weights[seen][order]
     sums = np.cumsum(mass)
     return float(values[order][np.searchsorted(sums, sums[-1] / 2)])
-
-
-def _like(blocks: Source) -> npt.NDArray[Any]:
-    """Room for the same rows: in memory, or on disk where they are there."""
-    if blocks.in_memory:
-        return np.empty((blocks.n_rows, blocks.n_cols), dtype=blocks.dtype)
-    with tempfile.TemporaryFile() as file:
-        return np.memmap(file, blocks.dtype, "w+", shape=(blocks.n_rows, blocks.n_cols))

@@ -16,15 +16,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Estimator
 from coterie._checks import whole
-from coterie._doors import check_finite, check_weights
 from coterie._history import Event, Iteration, Recorder
 from coterie._restarts import best_of, recorders
 from coterie._stored import RECORDS, Array, Field, Flag, Many, Real, Sizes, Whole
 from coterie.data import Source
 from coterie.mixture._arrays import rounded
 from coterie.mixture._family import Floats, Mixture
+from coterie.mixture._judge import (
+    Judge,
+    fill_labels,
+    fill_log_prob,
+    fill_resp,
+    sum_completed,
+    sum_free_energy,
+    sum_log_prob,
+)
 from coterie.mixture._task import EMRun, Model, Task
-from coterie.mixture._values import has_missing
+from coterie.mixture._values import Reading, Values
 
 Labels = npt.NDArray[np.int64]
 
@@ -76,13 +84,11 @@ class MixtureModel(DensityMixin, Estimator):
     def _fitted(self, missing: bool = False) -> tuple[Model, Mixture]:
         """What the fitted attributes describe, for rows that may have holes."""
 
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
-        """Rows as the family wants them, checked; and whether cells of them are missing."""
-        rows = self._check_rows(X, reset=reset)
+    def _to_read(self, X: Any, sample_weight: Any = None, *, reset: bool) -> tuple[Source, Reading]:
+        """Rows wherever they live, and how they are read: checked, and as the family wants them."""
+        source = self._source(X, sample_weight, reset=reset)
         allow_nan = self.__sklearn_tags__().input_tags.allow_nan
-        who, names = type(self).__name__, self._column_names
-        check_finite(who, rows, names, allow_nan=allow_nan)
-        return rows, allow_nan and has_missing(rows)
+        return source, Values(type(self).__name__, self._column_names, allow_nan)
 
     @property
     def _column_names(self) -> Any:
@@ -94,7 +100,9 @@ class MixtureModel(DensityMixin, Estimator):
 
         Parameters
         ----------
-        X : array of shape (n_rows, n_features)
+        X : array of shape (n_rows, n_features), or a source of rows
+            Rows that are not in memory are passed over block by block; nothing of their number
+            is kept but `sample_weight`.
         y : ignored
         sample_weight : array of shape (n_rows,) or None
             How often each row counts.
@@ -108,10 +116,9 @@ class MixtureModel(DensityMixin, Estimator):
         resume = bool(self.warm_start) and hasattr(self, "converged_")
         if resume:
             check_as_fitted(self, len(self.weights_) == self.n_components, "n_components")
-        rows, missing = self._rows_to_fit(X, reset=not resume)
-        weights = check_weights(who, sample_weight, rows.shape[0])
-        _check_total(who, weights)
-        blocks = self._blocks(rows, weights)
+        source, reading = self._to_read(X, sample_weight, reset=not resume)
+        _check_total(who, source.weights)
+        blocks, missing = reading.all(source)
         _check_enough_rows(who, self.n_components, blocks.n_rows)
         task = self._task(blocks, missing)
         rng = check_random_state(self.random_state)
@@ -157,40 +164,37 @@ class MixtureModel(DensityMixin, Estimator):
         """Fit, then `predict` the same rows."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
-    def _known(self, X: Any) -> tuple[Source, Model, Mixture]:
-        """Rows to be judged by the fitted mixture, and that."""
+    def _judged(self, X: Any, sample_weight: Any = None) -> tuple[Source, Judge]:
+        """Rows to be judged by the fitted mixture, and what does."""
         check_is_fitted(self)
-        rows, missing = self._rows_to_fit(X, reset=False)
-        return self._blocks(rows), *self._fitted(missing)
+        source, reading = self._to_read(X, sample_weight, reset=False)
+        (whole, mixture), (holed, same) = self._fitted(), self._fitted(missing=True)
+        return source, Judge(reading, (whole.family, mixture), (holed.family, same))
 
     def predict(self, X: Any) -> Labels:
         """The likeliest component of every row; -1 where that is the background."""
-        blocks, model, mixture = self._known(X)
-        labels = np.empty(blocks.n_rows, dtype=np.int32)
-        for block in blocks:
-            model.family.posterior(block, mixture, labels=labels[block.span])
-        return labels.astype(np.int64)  # as scikit-learn's mixtures have them
+        source, judge = self._judged(X)
+        # As scikit-learn's mixtures have them.
+        return source.map(fill_labels, judge, dtype=np.int32).astype(np.int64)
 
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Responsibility of every component for every row; with a background, rows sum to less
         than one by its share.
         """
-        blocks, model, mixture = self._known(X)
-        resp = np.empty((blocks.n_rows, model.family.n_components(mixture.components)))
-        for block in blocks:
-            model.family.posterior(block, mixture, resp=resp[block.span])
-        return resp.astype(blocks.dtype, copy=False)
+        source, judge = self._judged(X)
+        resp = source.map(fill_resp, judge, dtype=np.float64, width=len(self.weights_))
+        return resp.astype(source.dtype, copy=False)
 
     def score_samples(self, X: Any) -> npt.NDArray[Any]:
         """Log-density of every row, in the type of X where that can hold it."""
-        known = self._known(X)
-        return rounded(_log_prob(*known), known[0].dtype)
+        source, judge = self._judged(X)
+        return rounded(source.map(fill_log_prob, judge, dtype=np.float64), source.dtype)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-density of the rows."""
-        log_prob = _log_prob(*self._known(X))
-        weights = check_weights(type(self).__name__, sample_weight, log_prob.shape[0])
-        return float(np.average(log_prob, weights=weights))
+        source, judge = self._judged(X, sample_weight)
+        fit = source.total(sum_log_prob, judge)
+        return fit.log_lik / fit.weight
 
     def free_energy(self, X: Any, resp: Any = None, sample_weight: Any = None) -> float:
         """F = E_q[-log p(x, z)] + E_q[log q] for any responsibilities q, summed over the rows.
@@ -206,33 +210,25 @@ class MixtureModel(DensityMixin, Estimator):
             Responsibilities; non-negative, each row sums to one.
         sample_weight : array of shape (n_rows,) or None
         """
-        blocks, model, mixture = self._known(X)
-        family = model.family
-        weights = check_weights(type(self).__name__, sample_weight, blocks.n_rows)
+        source, judge = self._judged(X, sample_weight)
         if resp is None:
-            log_prob = _log_prob(blocks, model, mixture)
-            return -float(log_prob.sum() if weights is None else log_prob @ weights)
-        resp = _checked_resp(type(self).__name__, resp, blocks.n_rows, len(mixture.log_weights))
-        total = 0.0
-        for block in replace_weights(blocks, weights):
-            for tile in family.tiles(block, mixture):
-                here = resp[tile.span]
-                joint = family.log_joint(mixture, tile.rows)
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    terms = np.where(here > 0, here * (np.log(here) - joint), 0.0).sum(axis=1)
-                total += float(terms.sum() if tile.weights is None else terms @ tile.weights)
-        return total
+            return -source.total(sum_log_prob, judge).log_lik
+        n_components = len(judge.whole[1].log_weights)
+        resp = _checked_resp(type(self).__name__, resp, source.n_rows, n_components)
+        return source.total(sum_free_energy, judge, resp)
 
     def bic(self, X: Any) -> float:
         """Bayesian information criterion, lower is better: -2 log L + p log n (Schwarz 1978)."""
-        blocks, model, mixture = self._known(X)
-        n_parameters, log_lik = model.n_parameters(mixture), _log_prob(blocks, model, mixture).sum()
-        return float(-2 * log_lik + n_parameters * np.log(blocks.n_rows))
+        source, judge = self._judged(X)
+        n_parameters = self._n_parameters()
+        log_lik = source.total(sum_log_prob, judge).log_lik
+        return float(-2 * log_lik + n_parameters * np.log(source.n_rows))
 
     def aic(self, X: Any) -> float:
         """Akaike's information criterion, lower is better: -2 log L + 2 p (Akaike 1974)."""
-        blocks, model, mixture = self._known(X)
-        return float(-2 * _log_prob(blocks, model, mixture).sum() + 2 * model.n_parameters(mixture))
+        source, judge = self._judged(X)
+        n_parameters = self._n_parameters()
+        return -2 * source.total(sum_log_prob, judge).log_lik + 2 * n_parameters
 
     def icl(self, X: Any) -> float:
         """Integrated completed likelihood, lower is better (Biernacki, Celeux & Govaert 2000).
@@ -240,17 +236,16 @@ class MixtureModel(DensityMixin, Estimator):
         BIC minus twice the log-responsibility of each row's likeliest component: unlike BIC it
         also asks that the components do not overlap.
         """
-        blocks, model, mixture = self._known(X)
-        family, n_parameters = model.family, model.n_parameters(mixture)
-        log_lik = log_best = 0.0
-        for block in blocks:
-            for tile in family.tiles(block, mixture):
-                joint = family.log_joint(mixture, tile.rows)
-                best = joint.max(axis=1)
-                norm = best + np.log(np.exp(joint - best[:, np.newaxis]).sum(axis=1))
-                log_lik += float(norm.sum())
-                log_best += float((best - norm).sum())
-        return float(-2 * log_lik + n_parameters * np.log(blocks.n_rows) - 2 * log_best)
+        source, judge = self._judged(X)
+        n_parameters = self._n_parameters()
+        fit = source.total(sum_completed, judge)
+        log_n_rows = np.log(source.n_rows)
+        return float(-2 * fit.log_lik + n_parameters * log_n_rows - 2 * fit.log_best)
+
+    def _n_parameters(self) -> int:
+        """Free parameters of the fitted mixture."""
+        model, mixture = self._fitted()
+        return model.n_parameters(mixture)
 
     def sample(self, n_samples: int = 1) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
         """Random rows from the fitted mixture, and the component each came from (-1: noise)."""
@@ -273,19 +268,6 @@ class MixtureModel(DensityMixin, Estimator):
             for label, count in zip(labels.tolist(), counts, strict=True)
         ]
         return np.vstack(rows), np.repeat(labels, counts)
-
-
-def replace_weights(blocks: Source, weights: Floats | None) -> Source:
-    """The same rows with other weights."""
-    return blocks.weighted(weights)
-
-
-def _log_prob(blocks: Source, model: Model, mixture: Mixture) -> Floats:
-    """Log-density of every row."""
-    log_prob = np.empty(blocks.n_rows)
-    for block in blocks:
-        model.family.posterior(block, mixture, log_prob=log_prob[block.span])
-    return log_prob
 
 
 def check_as_fitted(model: Any, same: bool, name: str) -> None:

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie.data.columns import DAY, Column, column_words, finite_numbers, first_odd, one_hot
-from coterie.mixture._categories import encode, learn_categories
+from coterie.data import Block, Source
+from coterie.data.columns import (
+    DAY,
+    Column,
+    column_words,
+    columns_of,
+    finite_numbers,
+    first_odd,
+    one_hot,
+)
+from coterie.mixture._categories import encode
 from coterie.mixture._family import Floats
-from coterie.mixture._normal import LEAST_VARIANCE, normal_rows
+from coterie.mixture._normal import normal_rows
 
 #: Standard deviations whose square, divided by the least variance, many columns can still add up.
 _FARTHEST = 1e140
+#: What to do about a cell of a numeric column that is no number.
+NO_NUMBER = "call it categorical in kinds="
 
 
 @dataclass(frozen=True)
@@ -47,36 +58,59 @@ class Layout:
         """Number of categories of the columns that have them."""
         return tuple(len(own) for own in self.categories)
 
-    def rows(self, who: str, columns: Sequence[Column], names: Sequence[str] | None = None) -> Any:
-        """The encoded rows."""
+    @property
+    def n_places(self) -> int:
+        """Columns of the encoded rows."""
+        return 3 * len(self.numeric) + sum(self.sizes)
+
+    @property
+    def n_coordinates(self) -> int:
+        """How many `coordinates` there are."""
+        return len(self.numeric) + sum(self.sizes)
+
+    def rows(
+        self,
+        who: str,
+        columns: Sequence[Column],
+        names: Sequence[str] | None = None,
+        remedy: str = "fit again with rows that have it",
+        start: int = 0,
+    ) -> Any:
+        """The encoded rows; `start` is the number of the first, `remedy` what to do about a
+        category that is not known.
+        """
         parts = []
         if self.numeric:
-            values = _numbers(who, columns, self.numeric, names)
+            values = _numbers(who, columns, self.numeric, names, start)
             with np.errstate(over="ignore"):  # what is too far is refused
                 standardised = (values - self.locations) / self.scales
-            self._check_near(who, values, standardised, names)
+            self._check_near(who, values, standardised, names, start)
             parts.append(normal_rows(standardised))
         if self.others:
-            remedy = "fit again with rows that have it"
             codes = [
                 encode(who, column_words(names, c), columns[c], own, remedy)
                 for c, own in zip(self.others, self.categories, strict=True)
             ]
             parts.append(one_hot(codes, self.sizes))
-        return sp.hstack(parts, format="csr")
+        return parts[0] if len(parts) == 1 else sp.hstack(parts, format="csr")
 
     def _check_near(
-        self, who: str, values: Floats, standardised: Floats, names: Sequence[str] | None
+        self,
+        who: str,
+        values: Floats,
+        standardised: Floats,
+        names: Sequence[str] | None,
+        start: int,
     ) -> None:
         """Refuse numbers so far from those of the fit that no density can be told."""
         found = first_odd(standardised, lambda z: np.abs(z) > _FARTHEST)
         if found is not None:
             column = column_words(names, self.numeric[found.column])
             raise ValueError(
-                f"{who}: row {found.row}, {column} is {values[found.row, found.column]:g}, more "
-                f"than {_FARTHEST:g} standard deviations away from the rows of the fit, so that "
-                "its density is lost in float64; mark the cell as missing (NaN), or leave the row "
-                "out."
+                f"{who}: row {start + found.row}, {column} is "
+                f"{values[found.row, found.column]:g}, more than {_FARTHEST:g} standard deviations "
+                "away from the rows of the fit, so that its density is lost in float64; mark the "
+                "cell as missing (NaN), or leave the row out."
             )
 
     def coordinates(self, rows: Any) -> Any:
@@ -95,83 +129,45 @@ class Layout:
         return table
 
 
-def learn_layout(
-    who: str,
-    kinds: Sequence[str],
-    columns: Sequence[Column],
-    names: Sequence[str] | None = None,
-) -> Layout:
-    """Look at the columns once: mean and spread of the numeric ones, categories of the others."""
-    numeric = [c for c, kind in enumerate(kinds) if kind == "numeric"]
-    locations, scales = np.zeros(0), np.ones(0)
-    if numeric:
-        words = [column_words(names, c) for c in numeric]
-        locations, scales = _standards(who, _numbers(who, columns, numeric, names), words)
-    categories = [
-        _binary_categories(who, column_words(names, c), columns[c])
-        if kind == "binary"
-        else learn_categories(who, column_words(names, c), columns[c])
-        for c, kind in enumerate(kinds)
-        if kind != "numeric"
-    ]
-    return Layout(tuple(kinds), locations, scales, tuple(categories))
+def categories_alone(categories: Sequence[Column]) -> Layout:
+    """The layout of a table whose columns all have categories."""
+    kinds = ("categorical",) * len(categories)
+    return Layout(kinds, np.zeros(0), np.ones(0), tuple(categories))
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Tables read as encoded rows."""
+
+    who: str
+    names: Sequence[str] | None
+    layout: Layout
+    remedy: str = "fit again with rows that have it"
+
+    # A missing cell has no place in its row, which so has no holes.
+    def __call__(self, block: Block) -> tuple[Block, bool]:
+        return replace(block, rows=self.encode(block.rows, block.start)), False
+
+    def all(self, source: Source) -> tuple[Source, bool]:
+        encoded = source.through(self.encode, n_cols=self.layout.n_places)
+        encoded.sparse, encoded.dtype = True, np.dtype(np.float64)
+        return encoded, False
+
+    def encode(self, table: Any, start: int = 0) -> Any:
+        """The encoded rows of a table, CSR."""
+        return self.layout.rows(self.who, columns_of(table), self.names, self.remedy, start)
 
 
 def _numbers(
-    who: str, columns: Sequence[Column], numeric: Sequence[int], names: Sequence[str] | None
+    who: str,
+    columns: Sequence[Column],
+    numeric: Sequence[int],
+    names: Sequence[str] | None,
+    start: int,
 ) -> Floats:
     """The numeric columns; dates in days."""
-    remedy = "call it categorical in kinds="
-    return np.column_stack(
-        [finite_numbers(who, column_words(names, c), columns[c], DAY, remedy) for c in numeric]
-    )
-
-
-def _standards(who: str, values: Floats, words: Sequence[str]) -> tuple[Floats, Floats]:
-    """Mean and deviation of every column over the cells that are there."""
-    known = ~np.isnan(values)
-    if not known.any(axis=0).all():
-        empty = words[int(np.argmin(known.any(axis=0)))]
-        raise ValueError(
-            f"{who}: {empty} has no value at all, so it tells nothing; leave it out of X."
-        )
-    # About some value of the column, and in units of its reach: offsets and scales cost no digits.
-    origin = np.take_along_axis(values, known.argmax(axis=0)[np.newaxis], axis=0)[0]
-    with np.errstate(over="ignore"):
-        away = values - origin
-        reach = np.nanmax(np.abs(away), axis=0)
-        far = np.isinf(np.square(reach))
-    if far.any():
-        raise ValueError(
-            f"{who}: {words[int(np.argmax(far))]} has values so large that their squares overflow "
-            "float64; divide the column by a constant, such as its largest absolute value."
-        )
-    unit = np.where(reach > 0, reach, 1.0)
-    locations = origin + np.nanmean(away / unit, axis=0) * unit
-    scales = np.nanstd(away / unit, axis=0) * unit
-    # A constant column has no scale of its own; rounding may leave a little.
-    least = np.finfo(np.float64).eps * np.abs(locations)
-    scales = np.where(scales > least, scales, 1.0)
-    small = np.square(scales) * LEAST_VARIANCE < np.finfo(np.float64).tiny
-    if small.any():
-        raise ValueError(
-            f"{who}: {words[int(np.argmax(small))]} has a standard deviation of "
-            f"{scales[small][0]:.3g}, whose square is lost in float64; multiply the column by a "
-            "constant, or leave it out."
-        )
-    return locations, scales
-
-
-def _binary_categories(who: str, name: str, column: Column) -> Column:
-    """The two categories of a binary column; those of truth values and of 0 and 1 are known."""
-    found = learn_categories(who, name, column)
-    if len(found) > 2:
-        raise ValueError(
-            f"{who}: {name} should be binary but has {len(found)} different values; call "
-            "it categorical or numeric in kinds=."
-        )
-    if found.dtype.kind == "b":
-        return np.array([False, True])
-    if found.dtype.kind in "iuf" and np.isin(found, (0, 1)).all():
-        return np.array([0, 1], dtype=found.dtype)
-    return found
+    values = [
+        finite_numbers(who, column_words(names, c), columns[c], DAY, NO_NUMBER, start)
+        for c in numeric
+    ]
+    return np.column_stack(values)

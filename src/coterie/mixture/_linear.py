@@ -99,14 +99,26 @@ class LinearFamily(Family):
         return kernels.linear_pass, (block.rows,)
 
 
+@dataclass(frozen=True)
+class Carried:
+    """The sum of h(x) over some rows, by their weights, and the weight; `+` adds more rows."""
+
+    total: float
+    weight: float
+
+    def __add__(self, other: Carried) -> Carried:
+        return Carried(self.total + other.total, self.weight + other.weight)
+
+
 def mean_carrier(family: LinearFamily, blocks: Source) -> float:
     """The mean of h(x) over all rows, by their weights."""
-    total = weight = 0.0
-    for block in blocks:
-        carrier = family.carrier(block.rows)
-        if carrier is None:
-            return 0.0
-        weights = np.ones(block.n_rows) if block.weights is None else block.weights
-        total += float(carrier @ weights)
-        weight += float(weights.sum())
-    return total / weight
+    found = blocks.total(sum_carriers, family)
+    return found.total / found.weight
+
+
+def sum_carriers(block: Block, family: LinearFamily) -> Carried:
+    """The sum of h(x) over a block."""
+    weights = np.ones(block.n_rows) if block.weights is None else block.weights
+    carrier = family.carrier(block.rows)
+    total = 0.0 if carrier is None else float(carrier @ weights)
+    return Carried(total, float(weights.sum()))

@@ -43,6 +43,10 @@ class Patterns:
     rows: Any
     found: tuple[Pattern, ...]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Elsewhere there is nothing of it: rows there are others, and looked at as they come."""
+        return type(None), ()
+
 
 @dataclass(frozen=True)
 class Group:
@@ -77,7 +81,7 @@ def find_patterns(rows: Any) -> tuple[Pattern, ...]:
 
 
 def patterns_of(blocks: Source) -> Patterns | None:
-    """The patterns of the rows of a fit; None where they are on disk."""
+    """The patterns of the rows of a fit; None where they are not in memory."""
     if not isinstance(blocks, ArraySource):
         return None
     return Patterns(blocks.rows, find_patterns(blocks.rows))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.data import Source
+from coterie.data import Block, Source
 from coterie.mixture._family import Mixture
 from coterie.mixture._mixing import log_shares
 
@@ -49,10 +49,25 @@ def bounding_box(blocks: Source, least_variance: Floats) -> Box:
     A column without width gets one that makes the background as likely there as a component of
     the least variance, so that such a column does not matter.
     """
-    lower, upper = np.full(blocks.n_cols, np.inf), np.full(blocks.n_cols, -np.inf)
-    for block in blocks:
-        seen = True if block.weights is None else (block.weights > 0)[:, np.newaxis]
-        lower = np.fmin(lower, np.fmin.reduce(block.rows, initial=np.inf, where=seen))
-        upper = np.fmax(upper, np.fmax.reduce(block.rows, initial=-np.inf, where=seen))
-    widths = upper - lower
+    found = blocks.total(extent_of)
+    lower, widths = found.lower, found.upper - found.lower
     return Box(lower, np.where(widths > 0, widths, np.sqrt(2 * np.pi * least_variance)))
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The least and the greatest value of every column, (d,) each; `+` is that of both."""
+
+    lower: Floats
+    upper: Floats
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(np.fmin(self.lower, other.lower), np.fmax(self.upper, other.upper))
+
+
+def extent_of(block: Block) -> Extent:
+    """How far the rows of a block with weight reach; NaN is left out."""
+    seen = True if block.weights is None else (block.weights > 0)[:, np.newaxis]
+    lower = np.fmin.reduce(block.rows, initial=np.inf, where=seen)
+    upper = np.fmax.reduce(block.rows, initial=-np.inf, where=seen)
+    return Extent(np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64))

@@ -83,24 +83,25 @@ class _Sums:
 
 def look_over(blocks: Source, near: Floats, *, diagonal: bool = False) -> Overview:
     """Weight, mean and scatter (or its `diagonal`) of all rows, given a point `near` their mean."""
-    n_cols = blocks.n_cols
-    unit = np.ones((1, n_cols)) if diagonal else np.eye(n_cols)[np.newaxis]
-
-    def sums(block: Block) -> _Sums:
-        counts, first, second = np.zeros(2), np.zeros((1, n_cols)), np.zeros_like(unit)
-        kernels.gaussian_pass(
-            block.rows, block.weights, np.zeros(1), near[np.newaxis], unit,
-            np.zeros(1), -np.inf, None, None, None, counts, first, second, block.n_threads,
-        )  # fmt: skip
-        return _Sums(float(counts[0]), first[0], second[0])
-
-    total = blocks.total(sums)
+    total = blocks.total(sum_about, near, diagonal)
     with np.errstate(over="ignore", invalid="ignore"):  # `check_squares` tells of it
         shift = total.first / total.weight
         square = np.square(shift) if diagonal else np.outer(shift, shift)
         scatter = total.second - total.weight * square
         mean = near + shift
     return Overview(total.weight, mean, scatter, float(np.finfo(blocks.dtype).eps))
+
+
+def sum_about(block: Block, near: Floats, diagonal: bool) -> _Sums:
+    """Weight and moments of a block about a point."""
+    n_cols = near.size
+    unit = np.ones((1, n_cols)) if diagonal else np.eye(n_cols)[np.newaxis]
+    counts, first, second = np.zeros(2), np.zeros((1, n_cols)), np.zeros_like(unit)
+    kernels.gaussian_pass(
+        block.rows, block.weights, np.zeros(1), near[np.newaxis], unit,
+        np.zeros(1), -np.inf, None, None, None, counts, first, second, block.n_threads,
+    )  # fmt: skip
+    return _Sums(float(counts[0]), first[0], second[0])
 
 
 def check_squares(who: str, overview: Overview) -> None:

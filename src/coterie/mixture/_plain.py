@@ -73,16 +73,16 @@ class PlainMixture(MixtureModel):
         blocks: Source,
         family: Family,
         components: Any = None,
-        near: Callable[[Source], Source] = lambda blocks: blocks,
+        rows: Callable[[Source], Rows] = Rows,
         shown: Callable[[Mixture], Any] = lambda mixture: mixture.components,
     ) -> Task:
-        """EM for a family. `components` are given ones, `near` makes coordinates of rows."""
+        """EM for a family. `components` are given ones, `rows` are those to start from."""
         who, k = type(self).__name__, int(self.n_components)
         model = Model(family, Shares())
         given = Given(given_weights(who, self.weights_init, k), components)
         blank = Mixture(log_shares(np.ones(k)), family.blank(k))
         start = as_given if given.whole else STARTS[self.init_params]
-        begin = Beginning(who, model, blank, start, lambda: Rows(blocks, near(blocks)), given)
+        begin = Beginning(who, model, blank, start, lambda: rows(blocks), given)
         return Task(
             blocks, model, self.max_iter, self.tol, begin, solve=em, shown=shown, repair=note_dead
         )

@@ -93,16 +93,27 @@ class PoissonFamily(LinearFamily):
         return rng.poisson(rates, (size, self.n_cols)).astype(np.float64)
 
 
+@dataclass(frozen=True)
+class ColumnSums:
+    """Weighted sums of the columns, and the weight; `+` adds more rows."""
+
+    sums: Floats
+    weight: float
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        return ColumnSums(self.sums + other.sums, self.weight + other.weight)
+
+
 def usual_rates(blocks: Source) -> Floats:
     """Mean count of each column; one of zeros counts as if a single event had been seen."""
-    total, weight = np.zeros(blocks.n_cols), 0.0
-    for block in blocks:
-        total += _column_sums(block)
-        weight += float(block.n_rows if block.weights is None else block.weights.sum())
-    return np.maximum(total, 1.0) / weight
+    found = blocks.total(sum_columns)
+    return np.maximum(found.sums, 1.0) / found.weight
 
 
-def _column_sums(block: Block) -> Floats:
+def sum_columns(block: Block) -> ColumnSums:
+    """Sums of the columns of a block."""
     if block.weights is not None:
-        return np.asarray(block.weights @ block.rows, dtype=np.float64)
-    return np.asarray(block.rows.sum(axis=0, dtype=np.float64), dtype=np.float64).ravel()
+        sums = np.asarray(block.weights @ block.rows, dtype=np.float64)
+        return ColumnSums(sums, float(block.weights.sum()))
+    sums = np.asarray(block.rows.sum(axis=0, dtype=np.float64), dtype=np.float64).ravel()
+    return ColumnSums(sums, float(block.n_rows))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 import numpy.typing as npt
 
 from coterie._history import Recorder
-from coterie.data import Source
+from coterie.data import Block, Source
 from coterie.mixture._family import Expectation, Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
 from coterie.mixture._mixing import Fixed, log_shares
@@ -19,6 +21,8 @@ from coterie.mixture._task import Model
 _DEAD_SHARE = 1e-12
 #: How often a component may begin anew.
 _N_TRIES = 3
+#: Rows compared with a point at a time.
+_TILE_ROWS = 1 << 14
 
 
 @dataclass
@@ -108,16 +112,31 @@ class Reseeding:
         return replace(mixture, components=family.with_covariances(means, covariances))
 
 
-def nearest_row(blocks: Source, point: Floats, tile_rows: int = 1 << 14) -> int:
+@dataclass(frozen=True)
+class Nearest:
+    """A row near a point, and how far off it is; `+` is the nearer, ties to the lower row."""
+
+    row: int
+    away: float
+
+    def __add__(self, other: Nearest) -> Nearest:
+        return min(self, other, key=lambda own: (own.away, own.row))
+
+
+def nearest_row(blocks: Source, point: Floats) -> int:
     """The row with weight nearest to a point, as far as it was observed; ties to the lower."""
-    best, least = 0, np.inf
-    for block in blocks:
-        for start in range(0, block.n_rows, tile_rows):
-            rows = np.asarray(block.rows[start : start + tile_rows], dtype=np.float64)
-            away = np.abs(rows - point).max(axis=1, initial=0.0, where=~np.isnan(rows))
-            if block.weights is not None:
-                away[block.weights[start : start + tile_rows] == 0] = np.inf
-            here = int(np.argmin(away))
-            if away[here] < least:
-                best, least = block.start + start + here, float(away[here])
-    return best
+    return blocks.total(nearest_of, point).row
+
+
+def nearest_of(block: Block, point: Floats) -> Nearest:
+    """The nearest row of a block."""
+    return reduce(add, (_nearest_of_tile(tile, point) for tile in block.parts(_TILE_ROWS)))
+
+
+def _nearest_of_tile(tile: Block, point: Floats) -> Nearest:
+    rows = np.asarray(tile.rows, dtype=np.float64)
+    away = np.abs(rows - point).max(axis=1, initial=0.0, where=~np.isnan(rows))
+    if tile.weights is not None:
+        away[tile.weights == 0] = np.inf
+    here = int(np.argmin(away))
+    return Nearest(tile.start + here, float(away[here]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ import numpy.typing as npt
 
 from coterie._history import Recorder
 from coterie.centroid._kmeans import kmeans
-from coterie.centroid._passes import choose_space
-from coterie.centroid._seeding import SEEDINGS
-from coterie.centroid._space import NotFiniteError
-from coterie.data import Block, Source
-from coterie.mixture._family import Expectation, Floats, Mixture
+from coterie.centroid._passes import choose_space, labels_of
+from coterie.centroid._seeding import SEEDINGS, Seeds
+from coterie.centroid._space import NotFiniteError, Space
+from coterie.data import ArraySource, Block, Source
+from coterie.data.chance import Chance
+from coterie.mixture._family import Expectation, Family, Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily
 from coterie.mixture._mixing import Fixed
 from coterie.mixture._noise import with_background
@@ -25,20 +27,34 @@ from coterie.mixture._task import Model
 #: Share of the rows' covariance that components begin with at random rows.
 _START_SHARE = 0.1
 
-#: Responsibilities of the rows of a tile, shape (n_rows, n_components).
+#: Up to so many rows, a permutation of all of them is affordable anywhere.
+_FEW_ROWS = 1 << 22
+
+#: Responsibilities of the rows of a tile, shape (n_rows, n_components). Pickles.
 Responsible = Callable[[Block], Floats]
-#: A first guess: from rows, how many components, and random numbers.
-Guess = Callable[[Source, int, np.random.RandomState], Responsible]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to start from, and the same in coordinates where distances tell who is `near`."""
+    """Rows to start from, and coordinates, so many of them, where distances tell who is near.
+
+    None are the rows' own.
+    """
 
     blocks: Source
-    near: Source
+    coordinates: Callable[[Any], Any] | None = None
+    n_coordinates: int | None = None
+
+    @cached_property
+    def near(self) -> Source:
+        """The rows in these coordinates."""
+        if self.coordinates is None:
+            return self.blocks
+        return self.blocks.through(self.coordinates, n_cols=self.n_coordinates)
 
 
+#: A first guess: from rows, how many components, and random numbers.
+Guess = Callable[[Rows, int, np.random.RandomState], Responsible]
 #: A start: from rows, a model, a mixture that says nothing yet, and random numbers.
 Start = Callable[[Rows, Model, Mixture, np.random.RandomState], Mixture]
 
@@ -75,25 +91,8 @@ class Beginning:
 
 def begin(blocks: Source, model: Model, blank: Mixture, responsible: Responsible) -> Mixture:
     """The M-step from first responsibilities; `blank` says what else the mixture has."""
-    family = model.family
-    n_components = family.n_components(blank.components)
-
-    def summarise(block: Block) -> Expectation:
-        parts = []
-        for tile in family.tiles(block, blank):
-            mass = responsible(tile)
-            if tile.weights is not None:
-                mass = mass * tile.weights[:, np.newaxis]
-            summary = family.summarise(blank.components, tile.rows, mass)
-            counts = np.zeros(len(blank.log_weights))
-            counts[:n_components] = mass.sum(axis=0)
-            parts.append(Expectation(0.0, 0.0, counts, summary))
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
-        return total
-
-    start = model.maximise(blocks.total(summarise), blank)
+    n_components = model.family.n_components(blank.components)
+    start = model.maximise(blocks.total(expect_first, model.family, blank, responsible), blank)
     if blank.background is None or isinstance(model.mixing, Fixed):
         return start
     # No row was given to the background, which begins with its share all the same.
@@ -101,12 +100,29 @@ def begin(blocks: Source, model: Model, blank: Mixture, responsible: Responsible
     return with_background(start, blank.background)
 
 
+def expect_first(
+    block: Block, family: Family, blank: Mixture, responsible: Responsible
+) -> Expectation:
+    """What an E-step with these responsibilities would find in a block."""
+    n_components = family.n_components(blank.components)
+    parts = []
+    for tile in family.tiles(block, blank):
+        mass = responsible(tile)
+        if tile.weights is not None:
+            mass = mass * tile.weights[:, np.newaxis]
+        summary = family.summarise(blank.components, tile.rows, mass)
+        counts = np.zeros(len(blank.log_weights))
+        counts[:n_components] = mass.sum(axis=0)
+        parts.append(Expectation(0.0, 0.0, counts, summary))
+    return reduce(add, parts)
+
+
 def by_guess(
     guess: Guess, rows: Rows, model: Model, blank: Mixture, rng: np.random.RandomState
 ) -> Mixture:
     """A start from first guesses of who is responsible."""
     n_components = model.family.n_components(blank.components)
-    return begin(rows.blocks, model, blank, guess(rows.near, n_components, rng))
+    return begin(rows.blocks, model, blank, guess(rows, n_components, rng))
 
 
 def as_given(rows: Rows, model: Model, blank: Mixture, rng: np.random.RandomState) -> Mixture:
@@ -114,51 +130,100 @@ def as_given(rows: Rows, model: Model, blank: Mixture, rng: np.random.RandomStat
     return blank
 
 
-def one_hot(labels: npt.NDArray[np.int32], n_components: int) -> Responsible:
-    """Every row wholly to the component of its label; none where that is -1."""
+@dataclass(frozen=True)
+class ByLabel:
+    """Every row wholly to the component of its label; none where that is -1.
 
-    def responsible(tile: Block) -> Floats:
-        here = labels[tile.span]
-        return np.asarray(here[:, np.newaxis] == np.arange(n_components), dtype=np.float64)
+    For rows in memory: a label each is kept.
+    """
 
-    return responsible
+    labels: npt.NDArray[np.int32]
+    n_components: int
 
-
-def by_kmeans(blocks: Source, n_components: int, rng: np.random.RandomState) -> Responsible:
-    """Clusters of k-means, seeded by k-means++."""
-    columns, space = choose_space(blocks)
-    tol = 1e-4 * float(columns.variance.mean())
-    run = kmeans(blocks, space, n_components, rng, tol=tol)
-    return one_hot(run.relabel(run.centers)[0], n_components)
+    def __call__(self, tile: Block) -> Floats:
+        return _one_hot(self.labels[tile.span], self.n_components)
 
 
-def by_plusplus(blocks: Source, n_components: int, rng: np.random.RandomState) -> Responsible:
-    """One row each, chosen by k-means++."""
-    seeds = SEEDINGS["k-means++"](blocks, choose_space(blocks)[1], n_components, rng)
-    return _one_row_each(blocks, seeds.indices)
+@dataclass(frozen=True)
+class ByNearest:
+    """Every row wholly to the component whose centre is nearest, in these coordinates."""
+
+    centers: Floats
+    space: Space
+    coordinates: Callable[[Any], Any] | None = None
+
+    def __call__(self, tile: Block) -> Floats:
+        if self.coordinates is not None:
+            tile = replace(tile, rows=self.coordinates(tile.rows))
+        return _one_hot(labels_of(tile, self.centers, self.space), len(self.centers))
 
 
-def by_rows(blocks: Source, n_components: int, rng: np.random.RandomState) -> Responsible:
-    """One random row each: without weights scikit-learn's, which are a permutation's first."""
-    if blocks.weights is None:
-        return _one_row_each(blocks, rng.choice(blocks.n_rows, size=n_components, replace=False))
-    return _one_row_each(blocks, SEEDINGS["random"](blocks, None, n_components, rng).indices)
+@dataclass(frozen=True)
+class OneRowEach:
+    """One row to every component, by number; the others to none."""
+
+    row_ids: npt.NDArray[np.int64]
+
+    def __call__(self, tile: Block) -> Floats:
+        resp = np.zeros((tile.n_rows, self.row_ids.size))
+        places = self.row_ids - tile.start
+        here = np.flatnonzero((places >= 0) & (places < tile.n_rows))
+        resp[places[here], here] = 1.0
+        return resp
 
 
-def _one_row_each(blocks: Source, row_ids: Any) -> Responsible:
-    labels = np.full(blocks.n_rows, -1, dtype=np.int32)
-    labels[row_ids] = np.arange(len(row_ids))
-    return one_hot(labels, len(row_ids))
+@dataclass(frozen=True)
+class AtRandom:
+    """Random responsibilities by row."""
 
+    chance: Chance
+    n_components: int
 
-def at_random(blocks: Source, n_components: int, rng: np.random.RandomState) -> Responsible:
-    """Random responsibilities, drawn in the order of the rows."""
-
-    def responsible(tile: Block) -> Floats:
-        resp = rng.uniform(size=(tile.n_rows, n_components))
+    def __call__(self, tile: Block) -> Floats:
+        k = self.n_components
+        resp = self.chance.draw(tile.start * k, tile.n_rows * k).reshape(-1, k)
         return np.asarray(resp / resp.sum(axis=1)[:, np.newaxis])
 
-    return responsible
+
+def _one_hot(labels: npt.NDArray[np.int32], n_components: int) -> Floats:
+    return np.asarray(labels[:, np.newaxis] == np.arange(n_components), dtype=np.float64)
+
+
+def by_kmeans(rows: Rows, n_components: int, rng: np.random.RandomState) -> Responsible:
+    """Clusters of k-means, seeded by k-means++."""
+    columns, space = choose_space(rows.near)
+    tol = 1e-4 * float(columns.variance.mean())
+    run = kmeans(rows.near, space, n_components, rng, tol=tol)
+    if isinstance(rows.near, ArraySource):
+        return ByLabel(run.relabel(run.centers)[0], n_components)
+    return ByNearest(run.centers, space, rows.coordinates)
+
+
+def by_plusplus(rows: Rows, n_components: int, rng: np.random.RandomState) -> Responsible:
+    """One row each, chosen by k-means++."""
+    _, space = choose_space(rows.near)
+    return _one_row_each(SEEDINGS["k-means++"](rows.near, space, n_components, rng))
+
+
+def by_rows(rows: Rows, n_components: int, rng: np.random.RandomState) -> Responsible:
+    """One random row each: without weights scikit-learn's, which are a permutation's first.
+
+    Of too many rows to permute where they are not in memory, as many are drawn.
+    """
+    blocks = rows.blocks
+    if blocks.weights is None and (blocks.in_memory or blocks.n_rows <= _FEW_ROWS):
+        return OneRowEach(rng.choice(blocks.n_rows, size=n_components, replace=False))
+    return _one_row_each(SEEDINGS["random"](blocks, None, n_components, rng))
+
+
+def _one_row_each(seeds: Seeds) -> OneRowEach:
+    assert seeds.indices is not None, "these seeds are rows"
+    return OneRowEach(seeds.indices)
+
+
+def at_random(rows: Rows, n_components: int, rng: np.random.RandomState) -> Responsible:
+    """Random responsibilities, by row: however rows are cut, they are the same."""
+    return AtRandom(Chance.of(rng), n_components)
 
 
 def at_rows(rows: Rows, model: Model, blank: Mixture, rng: np.random.RandomState) -> Mixture:

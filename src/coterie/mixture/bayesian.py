@@ -231,7 +231,7 @@ covariance_prior_
                 model,
                 model.mixing.update(nobody, blank),
                 STARTS[self.init_params],
-                lambda: Rows(blocks, blocks),
+                lambda: Rows(blocks),
                 note=partial(_note_widened, overview if self.covariance_prior is None else None),
             ),
             solve=em,

@@ -12,12 +12,12 @@ from coterie._checks import ARRAY, NONE, Rule, real
 from coterie._stored import Array, Field
 from coterie.data import Source
 from coterie.mixture._bernoulli import BernoulliFamily
-from coterie.mixture._bits import check_binary, packed
+from coterie.mixture._bits import Binary
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_within
 from coterie.mixture._plain import PlainMixture
 from coterie.mixture._task import Model, Task
-from coterie.mixture._values import above
+from coterie.mixture._values import Above, Reading
 
 
 class BernoulliMixture(PlainMixture):
@@ -112,18 +112,15 @@ class BernoulliMixture(PlainMixture):
         tags.input_tags.sparse = True
         return tags
 
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
-        rows, missing = super()._rows_to_fit(X, reset=reset)
+    def _to_read(self, X: Any, sample_weight: Any = None, *, reset: bool) -> tuple[Source, Reading]:
+        who, source = type(self).__name__, self._source(X, sample_weight, reset=reset)
         if self.threshold is not None:
-            return above(type(self).__name__, rows, self.threshold), missing
-        if not reset:  # those of a fit are checked as they are packed
-            who, n_threads = type(self).__name__, self._blocks(rows).n_threads
-            check_binary(who, rows, n_threads, self._column_names)
-        return rows, missing
+            return source, Above(who, self._column_names, threshold=self.threshold)
+        return source, Binary(who, self._column_names)
 
     def _task(self, blocks: Source, missing: bool) -> Task:
         who, given = type(self).__name__, self.probabilities_init
-        bits = packed(who, blocks, self._column_names)
+        bits = Binary(who, self._column_names).packed(blocks)
         family = BernoulliFamily(blocks.n_cols, alpha=self.alpha, packed=bits)
         if given is not None:
             shape = int(self.n_components), blocks.n_cols

@@ -9,19 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import ARRAY, NONE, Rule, one_of
-from coterie._doors import nan_for_masked, validated
 from coterie._stored import Array, Field, Many, Sizes, Text
 from coterie.data import Source
-from coterie.data.columns import column_words, columns_of, is_frame, one_hot
+from coterie.data.columns import column_words
 from coterie.mixture._categorical import CategoricalFamily
-from coterie.mixture._categories import check_chances, decode, encode, learn_categories
+from coterie.mixture._categories import check_chances, decode, learn_categories
 from coterie.mixture._family import Mixture
 from coterie.mixture._given import given_within
-from coterie.mixture._plain import PlainMixture
+from coterie.mixture._layout import Encoding, categories_alone
+from coterie.mixture._learn_layout import learn_all_categories
+from coterie.mixture._tables import TableMixture
 from coterie.mixture._task import Model, Task
+from coterie.mixture._values import Reading
 
 
-class CategoricalMixture(PlainMixture):
+class CategoricalMixture(TableMixture):
     """Mixture of independent categorical columns (latent class analysis), fitted by EM.
 
     p(x) = sum_j w_j prod_c theta_jc[x_c]. The categories of a column may be whole numbers, words
@@ -79,12 +81,12 @@ class CategoricalMixture(PlainMixture):
     """
 
     _stores: ClassVar[Mapping[str, Field]] = {
-        **PlainMixture._stores,
+        **TableMixture._stores,
         "categories_": Many(Text((None,)), "columns"),
         "probabilities_": Many(Array("f8", ("components", None), 0, 1), "columns"),
     }
     _rules: ClassVar[Mapping[str, Rule]] = {
-        **PlainMixture._rules,
+        **TableMixture._rules,
         "categories": one_of("auto") | ARRAY,
         "probabilities_init": NONE | ARRAY,
     }
@@ -118,45 +120,27 @@ class CategoricalMixture(PlainMixture):
         self.categories = categories
         self.probabilities_init = probabilities_init
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
-        """One-hot rows, CSR; learns the categories when `reset`."""
-        who = type(self).__name__
-        X = nan_for_masked(X, table=True)
-        X = validated(
-            self, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=is_frame(X)
-        )
-        columns = columns_of(X)
+    def _to_read(self, X: Any, sample_weight: Any = None, *, reset: bool) -> tuple[Source, Reading]:
+        """Tables, read as one-hot rows; learns the categories when `reset`."""
+        who, tables = type(self).__name__, self._tables(X, sample_weight, reset=reset)
+        names = self._column_names
         if reset:
-            self.categories_ = self._learned(columns)
-        names = self._column_names
+            self.categories_ = self._learned(tables)
         remedy = "list it in categories= when fitting"
-        codes = [
-            encode(who, column_words(names, c), column, self.categories_[c], remedy)
-            for c, column in enumerate(columns)
-        ]
-        # A missing cell has no place in its row, which so has no holes.
-        return one_hot(codes, [len(own) for own in self.categories_]), False
+        return tables, Encoding(who, names, categories_alone(self.categories_), remedy)
 
-    def _learned(self, columns: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+    def _learned(self, tables: Source) -> list[npt.NDArray[Any]]:
         """Categories as given, or those of the columns."""
-        who = type(self).__name__
-        source = columns
-        if not isinstance(self.categories, str):
-            source = [np.asarray(own) for own in self.categories]
-            if len(source) != len(columns) or any(own.ndim != 1 for own in source):
-                raise ValueError(
-                    f"{who}: categories has {len(source)} entries, but X has {len(columns)} "
-                    "columns; give a list of categories for every column."
-                )
-        names = self._column_names
-        return [learn_categories(who, column_words(names, c), own) for c, own in enumerate(source)]
+        who, names = type(self).__name__, self._column_names
+        if isinstance(self.categories, str):
+            return learn_all_categories(who, tables, names)
+        given = [np.asarray(own) for own in self.categories]
+        if len(given) != tables.n_cols or any(own.ndim != 1 for own in given):
+            raise ValueError(
+                f"{who}: categories has {len(given)} entries, but X has {tables.n_cols} "
+                "columns; give a list of categories for every column."
+            )
+        return [learn_categories(who, column_words(names, c), own) for c, own in enumerate(given)]
 
     @property
     def _sizes(self) -> tuple[int, ...]:

@@ -160,7 +160,7 @@ class FamilyMixture(MixtureModel):
         given = Given(given_weights(who, self.weights_init, k), components)
         blank = Mixture(log_shares(np.ones(k)), family.blank(k))
         start = as_given if given.whole else {**STARTS, "family": by_family}[self.init_params]
-        begin = Beginning(who, model, blank, start, lambda: Rows(blocks, blocks), given)
+        begin = Beginning(who, model, blank, start, lambda: Rows(blocks), given)
         return Task(
             blocks,
             model,

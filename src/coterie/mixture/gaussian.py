@@ -282,8 +282,7 @@ class GaussianMixture(MixtureModel):
             blank = with_background(blank, family.box.log_density())
 
         def rows() -> Rows:
-            filled = CELLS[missing].to_start_from(blocks)
-            return Rows(filled, filled)
+            return Rows(CELLS[missing].to_start_from(blocks))
 
         start = as_given if given.whole else GAUSSIAN_STARTS[self.init_params]
         return Task(

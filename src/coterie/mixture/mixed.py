@@ -9,25 +9,26 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import ARRAY, Rule, one_of, real
-from coterie._doors import nan_for_masked, validated
 from coterie._stored import Array, Field, Many, Sizes, Text, Word
 from coterie.data import Source
-from coterie.data.columns import columns_of, is_frame
 from coterie.mixture._categorical import CategoricalFamily
 from coterie.mixture._categories import check_chances
 from coterie.mixture._family import Mixture
-from coterie.mixture._kinds import resolve_kinds
-from coterie.mixture._layout import Layout, learn_layout
+from coterie.mixture._kinds import learn_kinds
+from coterie.mixture._layout import Encoding, Layout
+from coterie.mixture._learn_layout import learn_layout
 from coterie.mixture._linear import LinearFamily
 from coterie.mixture._normal import LEAST_VARIANCE, NormalFamily, Normals
-from coterie.mixture._plain import PlainMixture
 from coterie.mixture._product import ProductFamily
+from coterie.mixture._start import Rows
+from coterie.mixture._tables import TableMixture
 from coterie.mixture._task import Model, Task
+from coterie.mixture._values import Reading
 
 _MAPPING = Rule(lambda value: isinstance(value, Mapping), "a dict of columns")
 
 
-class MixedMixture(PlainMixture):
+class MixedMixture(TableMixture):
     """Mixture for tables whose columns are numbers, truth values and categories, fitted by EM.
 
     p(x) = sum_j w_j prod_c p_jc(x_c): given the component the columns are independent, numeric
@@ -98,7 +99,7 @@ class MixedMixture(PlainMixture):
     """
 
     _stores: ClassVar[Mapping[str, Field]] = {
-        **PlainMixture._stores,
+        **TableMixture._stores,
         "kinds_": Many(Word(("numeric", "categorical", "binary")), "columns"),
         "locations_": Array("f8", ("numeric",)),
         "scales_": Array("f8", ("numeric",), 5e-324),
@@ -108,7 +109,7 @@ class MixedMixture(PlainMixture):
         "probabilities_": Many(Array("f8", ("components", None), 0, 1), "others"),
     }
     _rules: ClassVar[Mapping[str, Rule]] = {
-        **PlainMixture._rules,
+        **TableMixture._rules,
         "kinds": one_of("auto") | ARRAY | _MAPPING,
         "min_variance": real(0),
     }
@@ -147,26 +148,14 @@ class MixedMixture(PlainMixture):
         self.kinds = kinds
         self.min_variance = min_variance
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
-        """Encoded rows, CSR; learns the layout of the columns when `reset`."""
-        who = type(self).__name__
-        X = nan_for_masked(X, table=True)
-        X = validated(
-            self, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=is_frame(X)
-        )
-        columns, names = columns_of(X), self._column_names
+    def _to_read(self, X: Any, sample_weight: Any = None, *, reset: bool) -> tuple[Source, Reading]:
+        """Tables, read as encoded rows; learns the layout of the columns when `reset`."""
+        who, tables = type(self).__name__, self._tables(X, sample_weight, reset=reset)
+        names = self._column_names
         if reset:
-            kinds = resolve_kinds(who, self.kinds, names, columns)
-            self._keep_layout(learn_layout(who, kinds, columns, names))
-        # A missing cell has no place in its row, which so has no holes.
-        return self._layout.rows(who, columns, names), False
+            kinds = learn_kinds(who, self.kinds, names, tables)
+            self._keep_layout(learn_layout(who, kinds, tables, names))
+        return tables, Encoding(who, names, self._layout)
 
     def _keep_layout(self, layout: Layout) -> None:
         self.kinds_ = list(layout.kinds)
@@ -195,11 +184,11 @@ class MixedMixture(PlainMixture):
     def _task(self, blocks: Source, missing: bool) -> Task:
         layout = self._layout
 
-        def near(blocks: Source) -> Source:
-            return blocks.through(layout.coordinates)
+        def rows(blocks: Source) -> Rows:
+            return Rows(blocks, layout.coordinates, layout.n_coordinates)
 
         return self._plain_task(
-            blocks, self._family(), near=near, shown=lambda mixture: mixture.weights
+            blocks, self._family(), rows=rows, shown=lambda mixture: mixture.weights
         )
 
     def _publish_components(self, mixture: Mixture, model: Model, dtype: np.dtype[Any]) -> None:

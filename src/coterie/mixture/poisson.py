@@ -18,7 +18,7 @@ from coterie.mixture._linear import mean_carrier
 from coterie.mixture._plain import PlainMixture
 from coterie.mixture._poisson import PoissonFamily, usual_rates
 from coterie.mixture._task import Model, Task
-from coterie.mixture._values import check_counts
+from coterie.mixture._values import Counts, Reading
 
 
 class PoissonMixture(PlainMixture):
@@ -116,11 +116,10 @@ class PoissonMixture(PlainMixture):
         tags.input_tags.positive_only = True
         return tags
 
-    def _rows_to_fit(self, X: Any, *, reset: bool) -> tuple[Any, bool]:
-        rows, missing = super()._rows_to_fit(X, reset=reset)
+    def _to_read(self, X: Any, sample_weight: Any = None, *, reset: bool) -> tuple[Source, Reading]:
+        source = self._source(X, sample_weight, reset=reset)
         who, names = type(self).__name__, self._column_names
-        check_counts(who, rows, fractions=bool(self.fractions), names=names)
-        return rows, missing
+        return source, Counts(who, names, fractions=bool(self.fractions))
 
     def _task(self, blocks: Source, missing: bool) -> Task:
         family = PoissonFamily(blocks.n_cols, alpha=self.alpha, usual=usual_rates(blocks))

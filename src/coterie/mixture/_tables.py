@@ -1,0 +1,64 @@
+"""What the mixtures of tables share: columns of any type, in memory or a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._doors import check_weights, nan_for_masked, validated
+from coterie.data import ArraySource, Source
+from coterie.data.columns import is_frame
+from coterie.mixture._plain import PlainMixture
+
+
+class TableInMemory(Source):
+    """A table in memory: one block, whose rows are the table."""
+
+    in_memory = True
+
+    def __init__(
+        self, table: Any, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1
+    ) -> None:
+        n_rows, n_cols = (int(size) for size in table.shape)
+        super().__init__(n_cols, np.float64, n_rows=n_rows, weights=weights, n_threads=n_threads)
+        self._table = table
+
+    def __str__(self) -> str:
+        return "X"
+
+    def _pieces(self) -> Iterator[Any]:
+        yield self._table
+
+    def through(self, transform: Callable[[Any], Any], *, n_cols: int | None = None) -> ArraySource:
+        """The rows as `transform` makes them, at once."""
+        return ArraySource(transform(self._table), self.weights, self.n_threads)
+
+
+class TableMixture(PlainMixture):
+    """Base of the mixtures whose columns may hold words and missing cells."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _tables(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
+        """The rows as tables, with their weights: blocks whose rows have columns of any type."""
+        who = type(self).__name__
+        if isinstance(X, Source):
+            self._check_columns(X, reset=reset)
+            n_rows = 0 if sample_weight is None else X.n_rows
+            weights = check_weights(who, sample_weight, n_rows)
+            tables = X.tables() if hasattr(X, "tables") else X
+            return self._blocks(tables, weights)
+        X = nan_for_masked(X, table=True)
+        X = validated(
+            self, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=is_frame(X)
+        )
+        weights = check_weights(who, sample_weight, int(X.shape[0]))
+        return TableInMemory(X, weights, self._n_threads())
