@@ -210,9 +210,11 @@ def test_kmeans_plusplus_does_not_depend_on_chunks(scheduler: str) -> None:
 @pytest.mark.parametrize("mixture", [GaussianMixture(3, random_state=0)], ids=repr)
 def test_mixtures_are_those_of_rows_in_memory(scheduler: str, mixture: Any) -> None:
     rows = blobs()
-    start = rows[:3]
-    wanted = coterie_clone(mixture).set_params(means_init=start).fit(rows)
-    ours = coterie_clone(mixture).set_params(means_init=start).fit(chunked(rows, CHUNKS["odd"]))
+    # All of the start is given: k-means++ draws other rows where rows are not in memory.
+    start = {"means_init": rows[:3], "weights_init": np.full(3, 1 / 3)}
+    mixture = coterie_clone(mixture).set_params(precisions_init=np.stack([np.eye(3)] * 3), **start)
+    wanted = coterie_clone(mixture).fit(rows)
+    ours = coterie_clone(mixture).fit(chunked(rows, CHUNKS["odd"]))
     np.testing.assert_allclose(ours.means_, wanted.means_, rtol=1e-9)
     np.testing.assert_allclose(ours.covariances_, wanted.covariances_, rtol=1e-9, atol=1e-9)
     labels = ours.predict(chunked(rows, CHUNKS["even"]))
