@@ -1,4 +1,7 @@
-"""Bindings refuse indexes that lead out of bounds, by name, before a kernel follows them."""
+"""Bindings refuse indexes that lead out of bounds, by name, before a kernel follows them.
+
+Covers coterie._kernels._records.
+"""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ def advising(
     name: str = "X",
     *,
     knows_missing: bool = False,
+    start: int = 0,
 ) -> Iterator[None]:
     """Let complaints of scikit-learn about X also say who asked, where to look and what to do.
 
@@ -36,6 +37,8 @@ def advising(
         What the caller calls X.
     knows_missing
         Whether NaN is welcome, as a missing cell.
+    start
+        The number of X's first row, where X is a part of the rows.
     """
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # of a sum that only looks for NaN
@@ -47,7 +50,7 @@ def advising(
                 # NumPy's own subclasses of TypeError take other arguments.
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(
-                    f"{who}: {explain(found, Given(X, name, names, knows_missing))}."
+                    f"{who}: {explain(found, Given(X, name, names, knows_missing, start))}."
                 ) from error
         raise
 
@@ -59,6 +62,7 @@ class Given(NamedTuple):
     name: str
     columns: Sequence[str] | None
     knows_missing: bool
+    start: int
 
 
 def _find(X: Any, odd: Callable[[Any], bool]) -> Cell | None:
@@ -86,7 +90,7 @@ def _where(given: Given, odd: Callable[[Any], bool]) -> str:
         return ""
     names = column_names(given.table) if given.columns is None else given.columns
     column = cell.column_words(names)
-    return f" in column {column} (row {cell.row})"
+    return f" in column {column} (row {given.start + cell.row})"
 
 
 def _number(value: Any) -> float:

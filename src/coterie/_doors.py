@@ -47,13 +47,19 @@ def checked(who: str, X: Any, name: str = "X", **options: Any) -> Any:
 
 
 def check_finite(
-    who: str, rows: Any, names: Sequence[str] | None = None, *, allow_nan: bool = False
+    who: str,
+    rows: Any,
+    names: Sequence[str] | None = None,
+    *,
+    allow_nan: bool = False,
+    start: int = 0,
 ) -> None:
-    """Refuse infinity and, unless it is a missing cell, NaN; `names` are of the columns.
+    """Refuse infinity and, unless it is a missing cell, NaN.
 
-    scikit-learn's `assert_all_finite`, with advice.
+    `names` are of the columns, `start` is the number of the first row. scikit-learn's
+    `assert_all_finite`, with advice.
     """
-    with advising(who, rows, names, knows_missing=allow_nan):
+    with advising(who, rows, names, knows_missing=allow_nan, start=start):
         assert_all_finite(rows, allow_nan=allow_nan, input_name="X", estimator_name=who)
 
 

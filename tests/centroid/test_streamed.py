@@ -293,9 +293,9 @@ def test_mistakes_are_told() -> None:
     with pytest.raises(ValueError, match=r"X has 3 features, but KMeans is expecting 2"):
         model.predict(Stream(blobs(10, 3)))
     X[20, 1] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match=r"NaN in column 1 \(row 20\)"):
         KMeans(2).fit(Stream(X))
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match=r"NaN in column 1 \(row 20\)"):
         model.predict(Stream(X))
     with pytest.raises(ValueError, match="n_samples=0"):
         KMeans(2).fit(Stream(X[:0]))

@@ -23,6 +23,7 @@ def checked_space(
     blocks: Source,
     centers: Floats | None = None,
     names: Sequence[str] | None = None,
+    start: int = 0,
 ) -> tuple[Columns, Space]:
     """Coordinates for these rows; a clear error where they hold what cannot be clustered.
 
@@ -36,6 +37,8 @@ def checked_space(
         Fitted centres that the rows are to be compared with.
     names
         Of the columns, for complaints.
+    start
+        The number of the first row, for complaints.
     """
     try:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -43,7 +46,7 @@ def checked_space(
     except NotFiniteError:
         with np.errstate(over="ignore", invalid="ignore"):
             for block in blocks:
-                check_finite(who, block.rows, names)
+                check_finite(who, block.rows, names, start=start + block.start)
         columns = None
     if columns is None or _squares_overflow(columns, columns.n_rows):
         raise ValueError(

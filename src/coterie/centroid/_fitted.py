@@ -32,7 +32,7 @@ class Fitted:
     def space(self, block: Block) -> Space:
         """Coordinates for a block; a clear error where it holds what has no distance."""
         rows = ArraySource(block.rows, block.weights, block.n_threads)
-        return checked_space(self.who, rows, self.centers, self.names)[1]
+        return checked_space(self.who, rows, self.centers, self.names, block.start)[1]
 
 
 def label_any(block: Block, fitted: Fitted, labels: npt.NDArray[np.int32]) -> None:

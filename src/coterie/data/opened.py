@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,9 @@ def as_source(
     source already.
     """
     if isinstance(rows, Source):
-        rows.n_threads = n_threads
-        return rows if weights is None else rows.weighted(weights)
+        source = copy(rows)
+        source.n_threads = n_threads
+        return source if weights is None else source.weighted(weights)
     if is_dask(rows):
         from coterie.data.dask import DaskSource
 

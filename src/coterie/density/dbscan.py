@@ -410,7 +410,7 @@ class DBSCAN(Clusterer):
         source = self._source(X, reset=True)
         if source.total(count_not_finite):
             for block in source:
-                check_finite("DBSCAN", block.rows, source.names)
+                check_finite("DBSCAN", block.rows, source.names, start=block.start)
         return source
 
     def _measure_again(self, X: Any) -> tuple[Any, Metric]:

@@ -53,7 +53,7 @@ def micro_clusters(
         _, space = choose_space(blocks, None)
     except NotFiniteError:
         for block in blocks:
-            check_finite(who, block.rows)
+            check_finite(who, block.rows, start=block.start)
         raise
     rng = check_random_state(random_state)
     start = seeded("k-means++", n_local_trials=1)
