@@ -8,6 +8,8 @@ from __future__ import annotations
 import decimal
 import gzip
 import pickle
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -298,3 +300,43 @@ def test_a_source_pickles(rows: Any, tmp_path: Path) -> None:
     pq.write_table(table_of(rows), tmp_path / "a.parquet")
     again = pickle.loads(pickle.dumps(open_rows(tmp_path / "a.parquet", columns=["c1"])))
     np.testing.assert_array_equal(all_rows(again), rows[:, [1]])
+
+
+STREAMED = """
+import sys, threading, time
+import numpy as np
+import coterie, coterie.data.arrow, pyarrow.dataset, pyarrow.parquet
+from coterie import KMeans
+
+def anonymous():
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon"))
+
+def watch():
+    global peak
+    while True:
+        peak = max(peak, anonymous())
+        time.sleep(0.003)
+
+KMeans(2).fit(np.random.default_rng(0).random((9, 16), dtype=np.float32))
+before = peak = anonymous()
+threading.Thread(target=watch, daemon=True).start()
+coterie.set_options(max_memory="256MB")
+model = KMeans(4, init=np.eye(4, 16), max_iter=2, tol=1e9).fit(sys.argv[1])
+print(before, peak, model.labels_.nbytes)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the memory")
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).random((1 << 20, 16), dtype=np.float32)
+    with pq.ParquetWriter(tmp_path / "a.parquet", table_of(rows[:1]).schema) as writer:
+        for _ in range(3):  # 200 MB of values
+            writer.write_table(table_of(rows))
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", STREAMED, str(tmp_path / "a.parquet")],
+        capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    before, peak, labels = (int(number) for number in done.stdout.split())
+    assert labels == 12 << 20
+    assert peak < max(1.1 * 256e6, before + labels + 128e6), (before, peak)
