@@ -18,10 +18,15 @@ class Stream(Source):
     def __init__(self, rows: Any, sizes: Sequence[int] = (7, 0, 64, 1), **options: Any) -> None:
         super().__init__(rows.shape[1], rows.dtype, **options)
         self._all, self._sizes = rows, tuple(sizes)
-        self.n_passes = 0
+        self._passes: list[None] = []
+
+    @property
+    def n_passes(self) -> int:
+        """How often the rows were asked for, by copies too."""
+        return len(self._passes)
 
     def _pieces(self) -> Iterator[Any]:
-        self.n_passes += 1
+        self._passes.append(None)
         start = at = 0
         while start < self._all.shape[0]:
             size = self._sizes[at % len(self._sizes)]

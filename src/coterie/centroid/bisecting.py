@@ -197,8 +197,8 @@ class BisectingKMeans(CentroidClusterer):
         """
         self._check_params()
         blocks = self._blocks_to_cluster(X, sample_weight, reset=True)
-        check_enough_rows("BisectingKMeans", self.n_clusters, blocks.n_rows)
         columns, space = self._checked_space(blocks)
+        check_enough_rows("BisectingKMeans", self.n_clusters, columns.n_rows)
         rng = check_random_state(self.random_state)
         recorder = Recorder(
             self.n_clusters - 1, self._callback(), self.keep == "parameters", step_name="split"

@@ -189,8 +189,8 @@ class KMeans(CentroidClusterer):
                 stacklevel=2,
             )
         blocks = self._blocks_to_cluster(X, sample_weight, reset=True)
-        check_enough_rows("KMeans", self.n_clusters, blocks.n_rows)
         columns, space = self._checked_space(blocks)
+        check_enough_rows("KMeans", self.n_clusters, columns.n_rows)
         tol = self.tol * float(columns.variance.mean())
         del columns
         n_init, keep = self._n_starts(10), self.keep == "parameters"

@@ -222,8 +222,8 @@ class MiniBatchKMeans(CentroidClusterer):
         """
         self._check_params()
         blocks = self._blocks_to_cluster(X, sample_weight, reset=True)
-        check_enough_rows("MiniBatchKMeans", self.n_clusters, blocks.n_rows)
         columns, space = self._checked_space(blocks)
+        check_enough_rows("MiniBatchKMeans", self.n_clusters, columns.n_rows)
         rng = check_random_state(self.random_state)
         start = self._best_start(blocks, space, rng, self._n_starts(3))
 

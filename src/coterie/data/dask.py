@@ -87,7 +87,8 @@ class DaskSource(Source):
     def _learn(self, lengths: Sequence[int] | None) -> None:
         """Take note of how many rows each block has."""
         self._lengths = None if lengths is None else np.array(lengths, dtype=np.int64)
-        self._n_rows = None if lengths is None else int(np.sum(lengths))
+        if lengths is not None:
+            self._n_rows = int(np.sum(lengths))
 
     @property
     def n_rows(self) -> int:

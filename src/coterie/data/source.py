@@ -96,7 +96,16 @@ class Source(ABC):
         self.names = None if names is None else tuple(names)
         self.weights = weights
         self.n_threads = n_threads
-        self._n_rows = n_rows
+        self._known: dict[str, int] = {} if n_rows is None else {"n_rows": n_rows}
+
+    @property
+    def _n_rows(self) -> int | None:
+        """How many rows there are, as far as that is known: to copies of the source as well."""
+        return self._known.get("n_rows")
+
+    @_n_rows.setter
+    def _n_rows(self, n_rows: int) -> None:
+        self._known["n_rows"] = n_rows
 
     @abstractmethod
     def _pieces(self) -> Iterator[Any]:
