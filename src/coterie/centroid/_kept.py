@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from coterie._kernels import kernels
 from coterie.centroid._passes import (
-    assign_and_sum,
     farthest_of,
     few_means,
     row_counts,
     sq_dists,
     sum_nearest,
+    unit_weights,
 )
 from coterie.centroid._space import Space
 from coterie.centroid._tally import Floats, Ints, Labels, Move, Tally
@@ -37,7 +38,11 @@ class KeptTally(Tally):
         return block
 
     def assign(self, centers: Floats) -> int:
-        return assign_and_sum(self.block, centers, self.space, self.labels, self)
+        block, space = self.block, self.space
+        weights = unit_weights(block, space)
+        return kernels.assign_and_sum(
+            block.rows, weights, centers, space, self.labels, self, block.n_threads
+        )
 
     def publish(self, centers: Floats) -> tuple[Labels, float]:
         return self.labels, self._sse(centers)

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
-from coterie._kernels._records import Tally
 from coterie.centroid._space import Columns, NotFiniteError, Space, space_of
 from coterie.data import Block, Source
 
@@ -28,12 +27,9 @@ def survey(block: Block) -> Columns:
     return Columns(n_rows, *out)
 
 
-def assign_and_sum(block: Block, centers: Floats, space: Space, labels: Labels, into: Tally) -> int:
-    """Label the block's rows and move the sums of those that changed; how many did."""
-    weights = None if block.weights is None else block.weights / space.weight_unit
-    return kernels.assign_and_sum(
-        block.rows, weights, centers, space, labels, into, block.n_threads
-    )
+def unit_weights(block: Block, space: Space) -> Floats | None:
+    """The weights of a block's rows, none above one; None where all are one."""
+    return None if block.weights is None else block.weights / space.weight_unit
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,8 @@ def sum_nearest(block: Block, centers: Floats, space: Space) -> ClusterSums:
         np.zeros((space.limbs, n_clusters), dtype=np.int64),
         np.empty(n_clusters, dtype=np.int64),
     )
-    assign_and_sum(block, centers, space, labels, found)
+    weights = unit_weights(block, space)
+    kernels.assign_and_sum(block.rows, weights, centers, space, labels, found, block.n_threads)
     kernels.count_labels(labels, found.n_rows)
     return found
 
@@ -142,7 +139,7 @@ def few_means(
     block: Block, space: Space, labels: Labels, few: npt.NDArray[np.bool_], means: Floats
 ) -> None:
     """Put the correctly rounded mean of every cluster that is `few` into its row of `means`."""
-    weights = None if block.weights is None else block.weights / space.weight_unit
+    weights = unit_weights(block, space)
     kernels.few_means(block.rows, weights, labels, few, space.sum_unit, means, block.n_threads)
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from coterie._history import Recorder
 from coterie._kernels import kernels
 from coterie.centroid._kept import KeptTally
+from coterie.centroid._passes import unit_weights
 from coterie.centroid._space import Space
 from coterie.centroid._streamed import StreamedTally
 from coterie.centroid._tally import Tally
@@ -90,7 +91,7 @@ class HamerlyStep(PlainStep):
         if bounds.order is None:
             bounds.order = neighbourly_order(centers)
         block = tally.block
-        weights = None if block.weights is None else block.weights / space.weight_unit
+        weights = unit_weights(block, space)
         bounds.drifts = None
         if self.before is not None:
             with np.errstate(over="ignore"):  # given centres, far beyond all rows
