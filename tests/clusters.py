@@ -22,7 +22,7 @@ def small_cluster(n_workers: int = 2, **options: Any) -> Iterator[Any]:
             distributed.LocalCluster(
                 n_workers=n_workers,
                 memory_limit="1GB",
-                dashboard_address=None,
+                dashboard_address=":0",
                 silence_logs=logging.CRITICAL,
                 **{"threads_per_worker": 1, **options},
             ) as cluster,

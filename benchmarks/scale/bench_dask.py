@@ -60,7 +60,7 @@ def measure(name: str, n_workers: int, options: argparse.Namespace) -> dict[str,
     n_rows = options.rows // options.chunks
     with (
         distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, dashboard_address=None,
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0",
             silence_logs=logging.CRITICAL, memory_limit=0,
         ) as cluster,
         distributed.Client(cluster) as client,

@@ -16,6 +16,7 @@ from dask._task_spec import Alias, DataNode, Task, TaskRef
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
+from coterie._distinct import distinct
 from coterie.data._cluster import clear_errors, client_in_force, quiet_about_size
 from coterie.data._groups import Graph, Groups, add_tree, computed
 from coterie.data._tasks import (
@@ -154,7 +155,7 @@ class DaskSource(Source):
     def _total_until(self, last: int, wanted: Ints) -> Some:
         """The wanted rows, of the blocks that have any."""
         ends = np.cumsum(self.lengths)
-        holders = np.unique(np.searchsorted(ends, wanted[wanted < self.n_rows], side="right"))
+        holders = distinct(np.searchsorted(ends, wanted[wanted < self.n_rows], side="right"))
         picking = Pass(pick_rows, (wanted,), self._recipe)
         found = self._leaves(picking, holders.tolist()) if holders.size else []
         return sum(found, Some(()))

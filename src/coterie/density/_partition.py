@@ -16,6 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from coterie._distinct import distinct
 from coterie._labels import NOISE
 from coterie.data import Block
 from coterie.density._euclidean import cluster_rows, label_by_core
@@ -272,7 +273,7 @@ def cluster_cells(source: Any, rule: DensityRule) -> Clustering:
     plain = replace(rule, weights=None)
     portions = source.weighted(rule.weights).dealt(deal_out, n_cells, cuts, n_cells, rule.eps)
     portions = portions.then(find_core, plain)
-    lent_core = np.unique(np.concatenate(portions.gather(shared_core)))
+    lent_core = distinct(np.concatenate(portions.gather(shared_core)))
     portions = portions.then(group_core, lent_core, rule.eps)
     numbers, n_clusters = join(portions.gather(find_ties))
     labels = np.empty(source.n_rows, dtype=np.int64)
