@@ -261,6 +261,7 @@ def test_a_persisted_collection_is_not_read_twice(client: Any, tmp_path: Path) -
         KMeans(5, init=blobs()[:5]).fit(kept).labels_.compute()
         assert len(list(tmp_path.iterdir())) == 3
         del kept
+        assert nothing_is_left(client), left_on(client)  # a cluster forgets when it gets to it
         source = as_source(noted)
         source.total(add_all)
         assert len(list(tmp_path.iterdir())) == 6
