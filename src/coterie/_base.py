@@ -77,19 +77,26 @@ class Estimator(BaseEstimator):
 
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool) -> Source:
         """Checked rows with their weights, wherever they live."""
-        who = type(self).__name__
-        if is_dask(X):
-            X = as_source(X)
-        if is_elsewhere(X):
-            X = open_rows(X, columns=None if reset else getattr(self, "feature_names_in_", None))
+        X = as_source(X) if is_dask(X) else self._opened(X, reset=reset)
         if isinstance(X, Source):
-            self._check_columns(X, reset=reset)
-            n_rows = 0 if sample_weight is None else X.n_rows
+            source = self._checked_source(X, sample_weight, reset=reset)
         else:
             X = self._check_rows(X, reset=reset)
-            n_rows = X.shape[0]
-        weights = check_weights(who, sample_weight, n_rows)
-        return self._as_for_the_fit(self._blocks(X, weights), reset=reset)
+            weights = check_weights(type(self).__name__, sample_weight, X.shape[0])
+            source = self._blocks(X, weights)
+        return self._as_for_the_fit(source, reset=reset)
+
+    def _opened(self, X: Any, *, reset: bool) -> Any:
+        """Rows as given, or a source of them where X says where they are: columns as in the fit."""
+        if not is_elsewhere(X):
+            return X
+        return open_rows(X, columns=None if reset else getattr(self, "feature_names_in_", None))
+
+    def _checked_source(self, source: Source, sample_weight: Any, *, reset: bool) -> Source:
+        """A source with the right columns, and with these weights if there are any."""
+        self._check_columns(source, reset=reset)
+        n_rows = 0 if sample_weight is None else source.n_rows
+        return self._blocks(source, check_weights(type(self).__name__, sample_weight, n_rows))
 
     def _as_for_the_fit(self, source: Source, *, reset: bool) -> Source:
         """The rows in the units of the fit, which are those of the rows it was given."""

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie import KMeans
-from coterie.data import Source
+from coterie.data import Block, Source
 from coterie.data import open as open_rows
 from coterie.data.arrow import ArrowSource
 from coterie.errors import DataError
@@ -247,9 +248,44 @@ def test_text_is_refused_in_one_sentence_and_tables_have_it(tmp_path: Path) -> N
     assert source.text == ("city",)
     with pytest.raises(DataError, match=r"column city is of type string.*columns=\['a', 'n'\]"):
         KMeans(2).fit(source)
-    assert pa.concat_tables(source.tables()).combine_chunks() == table
+    parts = [block.rows for block in source.tables()]
+    assert pa.concat_tables(parts).combine_chunks() == table
     source.block_bytes = 24
-    assert [part.num_rows for part in source.tables()] == [1, 1, 1]
+    assert [block.n_rows for block in source.tables()] == [1, 1, 1]
+
+
+def count_cities(block: Block) -> int:
+    return block.rows.num_rows - block.rows["city"].null_count
+
+
+def fill_lengths(block: Block, out: Any) -> None:
+    out[:] = [len(city or "") for city in block.rows["city"].to_pylist()]
+
+
+def one_or_none(table: Any) -> Any:
+    return sp.csr_matrix(np.asarray(table["city"].is_valid(), dtype=np.float32)[:, np.newaxis])
+
+
+def test_tables_are_a_source(tmp_path: Path) -> None:
+    cities = ["Rome", None, "Oslo", "Bern", None]
+    csv.write_csv(pa.table({"city": cities, "n": range(5)}), tmp_path / "a.csv")
+    source = open_rows(tmp_path / "a.csv").weighted(np.arange(5.0))
+    assert isinstance(source, ArrowSource)
+    source.block_bytes = 2 * (64 + 8)
+    tables = source.tables()
+    assert (tables.n_cols, tables.names, str(tables)) == (2, ("city", "n"), str(source))
+    assert tables.total(count_cities) == 3
+    assert source._n_rows == tables.n_rows == 5  # what a pass learned is known to both
+    assert tables.map(fill_lengths, dtype=np.int64).tolist() == [4, 0, 4, 4, 0]
+    assert [part.tolist() for part in tables.results(fill_lengths, dtype=np.int8)] == [
+        [4, 0], [4, 4], [0],
+    ]  # fmt: skip
+    rows = tables.through(one_or_none, n_cols=1, sparse=True, dtype=np.float32)
+    assert (rows.n_cols, rows.sparse, rows.dtype, rows.names) == (1, True, np.float32, None)
+    picked = rows.pick([4, 2])
+    assert picked.rows.toarray().tolist() == [[0.0], [1.0]]
+    assert picked.weights is not None
+    assert picked.weights.tolist() == [4.0, 2.0]
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "feather"])

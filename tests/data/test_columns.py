@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import datetime as dt
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,19 @@ def objects(*cells: Any) -> Any:
 )
 def test_every_table_has_columns(table: Any) -> None:
     assert [column.tolist() for column in c.columns_of(table)] == [[1, 2], ["x", "y"]]
+
+
+def test_columns_of_arrow_have_its_nulls() -> None:
+    words = pa.array(["b", None, "a", "b"]).dictionary_encode()
+    sums = pa.array([Decimal("1.5"), None, Decimal("2"), None])
+    days = pa.array([dt.date(2020, 1, 1), None] * 2)
+    table = pa.table({"words": words, "sums": sums, "days": days, "none": pa.nulls(4)})
+    found = c.columns_of(table)
+    assert found[0].tolist() == ["b", None, "a", "b"]
+    np.testing.assert_array_equal(found[1], [1.5, np.nan, 2, np.nan])
+    assert [column.dtype.kind for column in found] == ["O", "f", "M", "O"]
+    missing = [c.missing_cells(column).sum() for column in found]
+    assert missing == [1, 2, 2, 4]
 
 
 def test_what_is_no_table_has_none() -> None:

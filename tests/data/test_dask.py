@@ -263,6 +263,7 @@ def test_a_persisted_collection_is_not_read_twice(client: Any, tmp_path: Path) -
         assert len(list(tmp_path.iterdir())) == 3
         del kept
         gc.collect()  # a fit leaves cycles behind
+        assert nothing_is_left(client), left_on(client)  # a cluster forgets when it gets to it
         source = as_source(noted)
         source.total(add_all)
         assert len(list(tmp_path.iterdir())) == 6

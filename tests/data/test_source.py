@@ -179,6 +179,10 @@ def test_results_come_block_by_block_and_together(rows: Any) -> None:
         np.testing.assert_array_equal(np.concatenate(parts), whole)
 
 
+def to_sparse(rows: Any) -> Any:
+    return sp.csr_matrix(rows.astype(np.float32))
+
+
 def test_transformed_and_filtered_rows(rows: Any) -> None:
     weights = np.arange(103.0)
     keep = rows[:, 0] > 0
@@ -187,6 +191,9 @@ def test_transformed_and_filtered_rows(rows: Any) -> None:
         np.testing.assert_array_equal(doubled.pick(np.arange(103)).rows, rows * 2)
         narrow = source.through(lambda rows: rows[:, :2], n_cols=2)
         assert (narrow.n_cols, narrow.n_rows) == (2, 103)
+        made = source.through(to_sparse, sparse=True, dtype=np.float32)
+        assert (made.sparse, made.dtype) == (True, np.float32)
+        np.testing.assert_array_equal(made.take([5, 3]), rows[[5, 3]].astype(np.float32))
         some = source.where(lambda rows: rows[:, 0] > 0)
         assert some.n_rows == keep.sum()
         np.testing.assert_array_equal(some.pick(np.arange(some.n_rows)).rows, rows[keep])

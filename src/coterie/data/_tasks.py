@@ -37,22 +37,35 @@ class Keep:
 class Recipe:
     """How a block of a collection becomes rows for a kernel."""
 
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any] | None  # None: tables as they are
     steps: tuple[Callable[[Any], Any], ...] = ()
 
     def then(self, step: Callable[[Any], Any]) -> Recipe:
         return replace(self, steps=(*self.steps, step))
 
-    def rows(self, part: Any) -> npt.NDArray[Any]:
-        if hasattr(part, "to_numpy"):
-            rows = part.to_numpy(dtype=self.dtype, na_value=np.nan)
-        elif isinstance(part, np.ma.MaskedArray):
-            rows = np.ma.filled(part.astype(self.dtype), np.nan)
-        else:
-            rows = np.asarray(part, dtype=self.dtype)
+    def rows(self, part: Any) -> Any:
+        rows = _table(part) if self.dtype is None else _floats(part, self.dtype)
         for step in self.steps:
             rows = step(rows)
-        return np.asarray(rows)
+        return rows
+
+
+def _table(part: Any) -> Any:
+    """A block of cells of any type, None where a mask hides them."""
+    if not isinstance(part, np.ma.MaskedArray):
+        return part
+    cells = part.data.astype(object)
+    cells[np.ma.getmaskarray(part)] = None
+    return cells
+
+
+def _floats(part: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """A block of numbers as floats, NaN where it has none."""
+    if hasattr(part, "to_numpy"):
+        return np.asarray(part.to_numpy(dtype=dtype, na_value=np.nan))
+    if isinstance(part, np.ma.MaskedArray):
+        return np.asarray(np.ma.filled(part.astype(dtype), np.nan))
+    return np.asarray(part, dtype=dtype)
 
 
 @dataclass(frozen=True)

@@ -58,9 +58,18 @@ class ArraySource(RowsByNumber):
         for first in range(0, self.n_rows, size):
             yield self.pick(order[first : first + size])
 
-    def through(self, transform: Callable[[Any], Any], *, n_cols: int | None = None) -> ArraySource:
-        """The rows as `transform` makes them, at once."""
-        return ArraySource(transform(self.rows), self.weights, self.n_threads, names=self.names)
+    def through(
+        self,
+        transform: Callable[[Any], Any],
+        *,
+        n_cols: int | None = None,
+        sparse: bool | None = None,
+        dtype: npt.DTypeLike | None = None,
+    ) -> ArraySource:
+        """The rows as `transform` makes them, at once; they tell what they are."""
+        rows = transform(self.rows)
+        names = self.names if rows.shape[1] == self.n_cols else None
+        return ArraySource(rows, self.weights, self.n_threads, names=names)
 
     def where(self, keeps: Callable[[Any], npt.NDArray[np.bool_]]) -> ArraySource:
         """Those rows that `keeps` says to keep."""

@@ -17,6 +17,9 @@ from coterie.data._read_ahead import read_ahead
 from coterie.data.source import Source
 from coterie.errors import DataError
 
+#: Bytes that a cell of text takes while it is computed with: a string of Python's.
+_WORD_BYTES = 64
+
 
 class ArrowSource(Source):
     """The rows of a `pyarrow.dataset`, in the order of its files, streamed on every pass.
@@ -81,9 +84,9 @@ class ArrowSource(Source):
         """Names of the columns that are no numbers."""
         return tuple(field.name for field in self.schema if not is_number(field.type))
 
-    def tables(self) -> Iterator[Any]:
-        """The rows as pyarrow tables in order, with all columns as they are stored."""
-        yield from read_ahead(partial(self._tables, self._block_rows()))
+    def tables(self) -> ArrowTables:
+        """The same rows with all columns as they are stored: the rows of a block are a table."""
+        return ArrowTables(self)
 
     def column(self, name: str) -> Any:
         """One column of all rows as a pyarrow array in memory, chosen or not: keys, say."""
@@ -91,7 +94,7 @@ class ArrowSource(Source):
 
         alone = ArrowSource(self._dataset, [name], self._filter, name=self._name)
         alone._kept = self._kept
-        parts = [table.column(0) for table in alone.tables()]
+        parts = [block.rows.column(0) for block in alone.tables()]
         chunks = [chunk for part in parts for chunk in part.chunks]
         return pa.chunked_array(chunks, type=alone.schema.field(0).type)
 
@@ -152,6 +155,32 @@ class ArrowSource(Source):
             f"of type {', '.join(kinds)}, and rows to cluster by distance are numbers; {remedy}, "
             "or use MixedMixture, which takes columns of all kinds."
         )
+
+
+class ArrowTables(Source):
+    """The rows of an `ArrowSource` as pyarrow tables, with columns of any type.
+
+    For passes that read columns: tables are counted, cut and passed over, not indexed by row.
+    """
+
+    def __init__(self, source: ArrowSource) -> None:
+        super().__init__(
+            source.n_cols, np.float64,
+            names=source.names, weights=source.weights, n_threads=source.n_threads,
+        )  # fmt: skip
+        self._known = source._known
+        self._source = source
+
+    def __str__(self) -> str:
+        return str(self._source)
+
+    def _pieces(self) -> Iterator[Any]:
+        yield from read_ahead(partial(self._source._tables, self._block_rows()))
+
+    def _block_rows(self) -> int:
+        n_words = len(self._source.text)
+        row_bytes = 8 * (self.n_cols - n_words) + _WORD_BYTES * n_words
+        return max(1, block_bytes(self._source.block_bytes) // row_bytes)
 
 
 def _chosen(where: str, available: Sequence[str], columns: Sequence[str] | None) -> list[str]:

@@ -48,11 +48,25 @@ def columns_of(X: Any) -> list[Column]:
     if hasattr(X, "iloc"):  # pandas, where a name may stand twice
         return [np.asarray(X.iloc[:, c]) for c in range(X.shape[1])]
     if hasattr(X, "column_names"):  # Arrow, whose `columns` are the columns
-        return [np.asarray(column) for column in X.columns]
+        return [_of_arrow(column) for column in X.columns]
     if hasattr(X, "columns"):
         return [np.asarray(X[name]) for name in X.columns]
     cells = np.asarray(X)
     return list(cells.T) if cells.ndim == 2 else []
+
+
+def _of_arrow(column: Any) -> Column:
+    """A column of an Arrow table; decimals are numbers."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    kind = column.type
+    if types.is_dictionary(kind):  # whose nulls NumPy would be given as some word
+        kind = kind.value_type
+        column = column.cast(kind)
+    if types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    return np.asarray(column)
 
 
 def column_names(X: Any) -> list[str] | None:

@@ -59,6 +59,8 @@ class DaskSource(Source):
         put together), or a `dask.dataframe` of numeric columns.
     weights, n_threads
         See `Source`; threads are for what is computed here, a worker uses its own number of them.
+    tables
+        Whether columns may be of any type: blocks are then parts of the collection as they are.
     """
 
     def __init__(
@@ -66,11 +68,13 @@ class DaskSource(Source):
         collection: Any,
         weights: npt.NDArray[np.float64] | None = None,
         n_threads: int = 1,
+        *,
+        tables: bool = False,
     ) -> None:
         if isinstance(collection, dask.array.Array):
-            columns = _columns_of_array(collection)
+            columns = _columns_of_array(collection, tables)
         else:
-            columns = _columns_of_frame(collection)
+            columns = _columns_of_frame(collection, tables)
         super().__init__(
             columns.n_cols, columns.dtype,
             names=columns.names, weights=weights, n_threads=n_threads,
@@ -78,7 +82,7 @@ class DaskSource(Source):
         parts = np.ravel(columns.collection.to_delayed()).tolist()
         self._keys = [part.key for part in parts]
         self._graph: Graph = dict(parts[0].__dask_graph__())
-        self._recipe = Recipe(self.dtype)
+        self._recipe = Recipe(None if tables else self.dtype)
         self._cache: _Cache = _Cache()
         self._learn(columns.lengths)
 
@@ -180,9 +184,18 @@ class DaskSource(Source):
             sums.append(add_tree(layer, pieces))
         return Groups.made_by({**self._graph, **layer}, sums)
 
-    def through(self, transform: Callable[[Any], Any], *, n_cols: int | None = None) -> DaskSource:
+    def through(
+        self,
+        transform: Callable[[Any], Any],
+        *,
+        n_cols: int | None = None,
+        sparse: bool | None = None,
+        dtype: npt.DTypeLike | None = None,
+    ) -> DaskSource:
         """The rows as `transform` makes them, where they are."""
         other = self._with(self._recipe.then(Transform(transform)))
+        other.sparse = self.sparse if sparse is None else sparse
+        other.dtype = self.dtype if dtype is None else np.dtype(dtype)
         if n_cols is not None and n_cols != self.n_cols:
             other.n_cols, other.names = n_cols, None
         return other
@@ -297,7 +310,7 @@ class _Columns:
     lengths: Sequence[int] | None
 
 
-def _columns_of_array(array: Any) -> _Columns:
+def _columns_of_array(array: Any, tables: bool) -> _Columns:
     if array.ndim != 2:
         raise DataError(
             f"The Dask array has {array.ndim} dimensions; pass one of rows and columns, for "
@@ -318,15 +331,26 @@ def _columns_of_array(array: Any) -> _Columns:
         array = array.rechunk({1: -1})
     lengths = array.chunks[0]
     known = None if np.isnan(lengths).any() else lengths
-    return _Columns(array, n_cols, _float_type(array.dtype, "the Dask array"), None, known)
+    dtype = np.float64 if tables else _float_type(array.dtype, "the Dask array")
+    return _Columns(array, n_cols, dtype, None, known)
 
 
-def _columns_of_frame(frame: Any) -> _Columns:
+def _columns_of_frame(frame: Any, tables: bool) -> _Columns:
     if not isinstance(frame, dask.dataframe.DataFrame):
         raise DataError(
             f"X is a {type(frame).__module__}.{type(frame).__name__}; pass a Dask array or data "
             "frame."
         )
+    if not len(frame.columns):
+        raise DataError("The Dask data frame has no columns; pass some.")
+    dtype = np.float64 if tables else _type_of_numbers(frame)
+    names = [str(name) for name in frame.columns]
+    named = names if all(isinstance(name, str) for name in frame.columns) else None
+    return _Columns(frame, len(names), dtype, named, None)
+
+
+def _type_of_numbers(frame: Any) -> np.dtype[Any]:
+    """The type of rows of a data frame, of which every column holds numbers."""
     types = []
     for name, dtype in frame.dtypes.items():
         plain = getattr(dtype, "numpy_dtype", dtype)  # of a column that knows missing cells
@@ -336,12 +360,7 @@ def _columns_of_frame(frame: Any) -> _Columns:
                 "or encode it."
             )
         types.append(plain)
-    if not types:
-        raise DataError("The Dask data frame has no columns; pass some.")
-    dtype = _float_type(np.result_type(*types), "the Dask data frame")
-    names = [str(name) for name in frame.columns]
-    named = names if all(isinstance(name, str) for name in frame.columns) else None
-    return _Columns(frame, len(names), dtype, named, None)
+    return _float_type(np.result_type(*types), "the Dask data frame")
 
 
 def _float_type(dtype: np.dtype[Any], what: str) -> np.dtype[Any]:

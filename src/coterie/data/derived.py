@@ -15,13 +15,21 @@ from coterie.errors import DataError
 class Transformed(Source):
     """The rows of another source as a function makes them, a block at a time, on every pass."""
 
-    def __init__(self, source: Source, transform: Callable[[Any], Any], n_cols: int) -> None:
+    def __init__(
+        self,
+        source: Source,
+        transform: Callable[[Any], Any],
+        n_cols: int | None = None,
+        sparse: bool | None = None,
+        dtype: npt.DTypeLike | None = None,
+    ) -> None:
+        n_cols = source.n_cols if n_cols is None else n_cols
         super().__init__(
-            n_cols, source.dtype,
+            n_cols, source.dtype if dtype is None else dtype,
             names=source.names if n_cols == source.n_cols else None,
             n_rows=source._n_rows, weights=source.weights, n_threads=source.n_threads,
         )  # fmt: skip
-        self.sparse = source.sparse
+        self.sparse = source.sparse if sparse is None else sparse
         self._source, self._transform = source, transform
 
     def __str__(self) -> str:

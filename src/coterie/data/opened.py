@@ -37,6 +37,19 @@ def as_source(
     return ArraySource(rows, weights, n_threads)
 
 
+def as_tables(rows: Any) -> Source:
+    """A source of tables with columns of any type, of a Dask collection or of a source.
+
+    A source that has nothing but numbers is one of tables, too.
+    """
+    if is_dask(rows):
+        from coterie.data.dask import DaskSource
+
+        return DaskSource(rows, tables=True)
+    tables = getattr(rows, "tables", None)
+    return rows if tables is None else tables()
+
+
 def is_dask(rows: Any) -> bool:
     """Whether rows are a collection of Dask's, told without importing it."""
     return type(rows).__module__.partition(".")[0] in ("dask", "dask_expr")

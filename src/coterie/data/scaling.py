@@ -44,7 +44,7 @@ class Scaled(Transformed):
     """The rows of another source, standardised; `scaling` is how, `unscaled` that source."""
 
     def __init__(self, source: Source, scaling: Scaling) -> None:
-        super().__init__(source, Standardising(scaling), source.n_cols)
+        super().__init__(source, Standardising(scaling))
         self.scaling = scaling
         self.unscaled = source
 

@@ -261,11 +261,21 @@ class Source(ABC):
             for first in range(0, window.n_rows, size):
                 yield window.pick(order[first : first + size])
 
-    def through(self, transform: Callable[[Any], Any], *, n_cols: int | None = None) -> Source:
-        """The rows as `transform` makes them of blocks of them: picklable, a row for a row."""
+    def through(
+        self,
+        transform: Callable[[Any], Any],
+        *,
+        n_cols: int | None = None,
+        sparse: bool | None = None,
+        dtype: npt.DTypeLike | None = None,
+    ) -> Source:
+        """The rows as `transform` makes them of blocks of them: picklable, a row for a row.
+
+        `n_cols`, `sparse` and `dtype` are what it makes, None where they stay what they are.
+        """
         from coterie.data.derived import Transformed
 
-        return Transformed(self, transform, self.n_cols if n_cols is None else n_cols)
+        return Transformed(self, transform, n_cols, sparse, dtype)
 
     def where(self, keeps: Callable[[Any], npt.NDArray[np.bool_]]) -> Source:
         """Those rows that `keeps` says to keep of blocks of them, numbered anew."""

@@ -20,6 +20,7 @@ from coterie._history import Event, Iteration, Recorder
 from coterie._restarts import best_of, recorders
 from coterie._stored import RECORDS, Array, Field, Flag, Many, Real, Sizes, Whole
 from coterie.data import Source
+from coterie.data.written import given_or_written
 from coterie.mixture._arrays import rounded
 from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._judge import (
@@ -100,7 +101,7 @@ class MixtureModel(DensityMixin, Estimator):
 
         Parameters
         ----------
-        X : array of shape (n_rows, n_features), or a source of rows
+        X : array of shape (n_rows, n_features), path, Dask collection or source of rows
             Rows that are not in memory are passed over block by block; nothing of their number
             is kept but `sample_weight`.
         y : ignored
@@ -171,24 +172,40 @@ class MixtureModel(DensityMixin, Estimator):
         (whole, mixture), (holed, same) = self._fitted(), self._fitted(missing=True)
         return source, Judge(reading, (whole.family, mixture), (holed.family, same))
 
-    def predict(self, X: Any) -> Labels:
-        """The likeliest component of every row; -1 where that is the background."""
-        source, judge = self._judged(X)
-        # As scikit-learn's mixtures have them.
-        return source.map(fill_labels, judge, dtype=np.int32).astype(np.int64)
+    def predict(self, X: Any, *, out: Any = None) -> Any:
+        """The likeliest component of every row; -1 where that is the background.
 
-    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
-        """Responsibility of every component for every row; with a background, rows sum to less
-        than one by its share.
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features), path or source
+        out : path or None
+            A `.parquet`, `.npy`, `.csv` or `.arrow` file to write to instead, block by block.
+
+        Returns
+        -------
+        labels : int64 array of shape (n_rows,), lazy where X is Dask's; or the path of `out`
         """
         source, judge = self._judged(X)
-        resp = source.map(fill_resp, judge, dtype=np.float64, width=len(self.weights_))
-        return resp.astype(source.dtype, copy=False)
+        # The type is that of scikit-learn's mixtures.
+        return given_or_written(source, out, "label", fill_labels, judge, dtype=np.int64)
 
-    def score_samples(self, X: Any) -> npt.NDArray[Any]:
-        """Log-density of every row, in the type of X where that can hold it."""
+    def predict_proba(self, X: Any, *, out: Any = None) -> Any:
+        """Responsibility of every component for every row; with a background, rows sum to less
+        than one by its share. For `out` see `predict`.
+        """
         source, judge = self._judged(X)
-        return rounded(source.map(fill_log_prob, judge, dtype=np.float64), source.dtype)
+        names = [f"component_{place}" for place in range(len(self.weights_))]
+        return given_or_written(source, out, names, fill_resp, judge, dtype=source.dtype)
+
+    def score_samples(self, X: Any, *, out: Any = None) -> Any:
+        """Log-density of every row, in the type of X where that can hold it.
+
+        In a file (for `out` see `predict`) and for rows of Dask's, of which not all are known at
+        once, float64.
+        """
+        source, judge = self._judged(X)
+        found = given_or_written(source, out, "log_density", fill_log_prob, judge, dtype=np.float64)
+        return rounded(found, source.dtype) if isinstance(found, np.ndarray) else found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-density of the rows."""

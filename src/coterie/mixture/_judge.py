@@ -30,16 +30,23 @@ class Judge:
         return read, *(self.holed if missing else self.whole)
 
 
-def fill_labels(block: Block, judge: Judge, labels: npt.NDArray[np.int32]) -> None:
+def fill_labels(block: Block, judge: Judge, labels: npt.NDArray[np.int64]) -> None:
     """Fill in the likeliest component of every row; -1 is the background."""
     read, family, mixture = judge(block)
-    family.posterior(read, mixture, labels=labels)
+    found = np.empty(block.n_rows, dtype=np.int32)
+    family.posterior(read, mixture, labels=found)
+    labels[:] = found
 
 
-def fill_resp(block: Block, judge: Judge, resp: Floats) -> None:
-    """Fill in the responsibilities for every row."""
+def fill_resp(block: Block, judge: Judge, resp: npt.NDArray[Any]) -> None:
+    """Fill in the responsibilities for every row, rounded to the type of `resp`."""
     read, family, mixture = judge(block)
-    family.posterior(read, mixture, resp=resp)
+    if resp.dtype == np.float64:
+        family.posterior(read, mixture, resp=resp)
+        return
+    found = np.empty(resp.shape)
+    family.posterior(read, mixture, resp=found)
+    resp[:] = found
 
 
 def fill_log_prob(block: Block, judge: Judge, log_prob: Floats) -> None:

@@ -149,9 +149,8 @@ class Encoding:
         return replace(block, rows=self.encode(block.rows, block.start)), False
 
     def all(self, source: Source) -> tuple[Source, bool]:
-        encoded = source.through(self.encode, n_cols=self.layout.n_places)
-        encoded.sparse, encoded.dtype = True, np.dtype(np.float64)
-        return encoded, False
+        n_places = self.layout.n_places
+        return source.through(self.encode, n_cols=n_places, sparse=True, dtype=np.float64), False
 
     def encode(self, table: Any, start: int = 0) -> Any:
         """The encoded rows of a table, CSR."""

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._doors import check_weights, nan_for_masked, validated
-from coterie.data import ArraySource, Source
+from coterie.data import ArraySource, Source, as_tables, is_dask
 from coterie.data.columns import is_frame
+from coterie.data.scaling import Scaled
 from coterie.mixture._plain import PlainMixture
 
 
@@ -32,8 +33,15 @@ class TableInMemory(Source):
     def _pieces(self) -> Iterator[Any]:
         yield self._table
 
-    def through(self, transform: Callable[[Any], Any], *, n_cols: int | None = None) -> ArraySource:
-        """The rows as `transform` makes them, at once."""
+    def through(
+        self,
+        transform: Callable[[Any], Any],
+        *,
+        n_cols: int | None = None,
+        sparse: bool | None = None,
+        dtype: npt.DTypeLike | None = None,
+    ) -> ArraySource:
+        """The rows as `transform` makes them, at once; they tell what they are."""
         return ArraySource(transform(self._table), self.weights, self.n_threads)
 
 
@@ -49,16 +57,17 @@ class TableMixture(PlainMixture):
 
     def _tables(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
         """The rows as tables, with their weights: blocks whose rows have columns of any type."""
-        who = type(self).__name__
-        if isinstance(X, Source):
-            self._check_columns(X, reset=reset)
-            n_rows = 0 if sample_weight is None else X.n_rows
-            weights = check_weights(who, sample_weight, n_rows)
-            tables = X.tables() if hasattr(X, "tables") else X
-            return self._blocks(tables, weights)
+        if isinstance(X, Scaled) or (hasattr(self, "scaling_") and not reset):
+            return self._source(X, sample_weight, reset=reset)  # all columns are numbers
+        if reset:
+            self.__dict__.pop("scaling_", None)
+        if not isinstance(X, np.memmap):  # whose whole numbers are to stay what they are
+            X = self._opened(X, reset=reset)
+        if is_dask(X) or isinstance(X, Source):
+            return self._checked_source(as_tables(X), sample_weight, reset=reset)
         X = nan_for_masked(X, table=True)
         X = validated(
             self, X, reset=reset, dtype=None, ensure_all_finite=False, skip_check_array=is_frame(X)
         )
-        weights = check_weights(who, sample_weight, int(X.shape[0]))
+        weights = check_weights(type(self).__name__, sample_weight, int(X.shape[0]))
         return TableInMemory(X, weights, self._n_threads())
