@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from coterie import AgglomerativeClustering, linkage
 from coterie.hierarchy._compress import carry_rows
 from coterie.hierarchy._vectors import link_vectors
+from streams import Stream
 
 
 def blobs(n: int, d: int = 8, k: int = 10) -> Any:
@@ -81,3 +82,24 @@ def test_what_compress_does_not_serve() -> None:
         linkage(X, compress=0)
     with pytest.raises(ValueError, match="infinity"):
         linkage(np.where(X > 5, np.inf, X), compress=5)
+
+
+@pytest.mark.parametrize("method", ["ward", "centroid", "median"])
+def test_rows_that_only_come_by_are_compressed(method: str) -> None:
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    X[200:] += 20
+    Z = linkage(Stream(X), method, compress=20, random_state=0)
+    assert Z.shape == (399, 4)
+    halves = hierarchy.fcluster(Z, 2, "maxclust")
+    assert len(set(halves[:200])) == len(set(halves[200:])) == 1
+    assert halves[0] != halves[-1]
+
+
+def test_rows_that_only_come_by_are_taken_in_where_they_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    np.testing.assert_array_equal(linkage(Stream(X), "average"), linkage(X, "average"))
+    monkeypatch.setattr("coterie._checks.available_memory", lambda: 100)
+    with pytest.raises(MemoryError, match="average linkage without compress= needs all rows"):
+        linkage(Stream(X), "average")

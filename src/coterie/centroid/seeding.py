@@ -14,7 +14,7 @@ from coterie._config import resolve_n_threads
 from coterie._doors import check_csr, check_weights, checked
 from coterie.centroid._checked_space import checked_space
 from coterie.centroid._seeding import SEEDINGS
-from coterie.data import Source, as_source, is_dask
+from coterie.data import Source, as_source, elsewhere
 
 _RULES = {"n_clusters": whole(1), "n_local_trials": NONE | whole(1), "n_threads": NONE | whole(1)}
 
@@ -39,7 +39,7 @@ def kmeans_plusplus(
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
+    X : array or CSR matrix of shape (n_rows, n_features), path, Dask collection or source
     n_clusters : int
     sample_weight : array of shape (n_rows,) or None
     x_squared_norms : array of shape (n_rows,) or None
@@ -80,11 +80,10 @@ def kmeans_plusplus(
 
 def _blocks(who: str, X: Any, sample_weight: Any, n_threads: int) -> Source:
     """Checked rows with their weights, wherever they live."""
-    if is_dask(X):
-        X = as_source(X)
-    if isinstance(X, Source):
-        n_rows = 0 if sample_weight is None else X.n_rows
-        return as_source(X, check_weights(who, sample_weight, n_rows), n_threads)
+    source = elsewhere(X)
+    if source is not None:
+        n_rows = 0 if sample_weight is None else source.n_rows
+        return as_source(source, check_weights(who, sample_weight, n_rows), n_threads)
     rows = checked(
         who, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
     )

@@ -1,11 +1,21 @@
 """Where rows come from: one interface, Source, over arrays, files, databases and clusters."""
 
 from coterie.data.array import ArraySource
-from coterie.data.opened import as_source, as_tables, is_dask, is_elsewhere, open
+from coterie.data.opened import as_source, as_tables, elsewhere, is_dask, is_elsewhere, open
 from coterie.data.source import Block, RowsByNumber, Source
 from coterie.data.sql import from_sql, write_sql
 
 __all__ = [
-    "ArraySource", "Block", "RowsByNumber", "Source", "as_source", "as_tables", "from_sql",
-    "is_dask", "is_elsewhere", "open", "write_sql",
+    "ArraySource",
+    "Block",
+    "RowsByNumber",
+    "Source",
+    "as_source",
+    "as_tables",
+    "elsewhere",
+    "from_sql",
+    "is_dask",
+    "is_elsewhere",
+    "open",
+    "write_sql",
 ]  # fmt: skip

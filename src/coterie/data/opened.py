@@ -67,6 +67,15 @@ def is_elsewhere(rows: Any) -> bool:
     return isinstance(rows, (str, os.PathLike)) or _is_dataset(rows)
 
 
+def elsewhere(rows: Any) -> Source | None:
+    """A source of rows that are not given but named, or held by Dask; None of any others."""
+    if isinstance(rows, Source):
+        return rows
+    if is_dask(rows):
+        return as_source(rows)
+    return open(rows) if is_elsewhere(rows) else None
+
+
 def _is_dataset(rows: Any) -> bool:
     return type(rows).__module__.startswith("pyarrow") and hasattr(rows, "get_fragments")
 

@@ -37,7 +37,7 @@ def link_compressed(
         check_finite(who, rows)
         return link_vectors(rows, method, n_threads=n_threads, who=who)
     nearest, means = micro_clusters(blocks, n_micro, random_state, who)
-    kept, labels = np.unique(nearest, return_inverse=True)
+    kept, labels = np.unique(np.asarray(nearest), return_inverse=True)
     sizes = np.bincount(labels).astype(np.float64)
     table = link_vectors(
         np.ascontiguousarray(means[kept]), method, sizes=sizes, n_threads=n_threads, who=who

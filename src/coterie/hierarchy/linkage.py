@@ -11,7 +11,8 @@ import numpy.typing as npt
 from coterie._checks import NONE, check_params, one_of, whole
 from coterie._config import resolve_n_threads
 from coterie._doors import check_square, check_symmetric, is_symmetric, numbers_of
-from coterie.data import as_source
+from coterie._in_memory import rows_in_memory
+from coterie.data import Source, as_source, elsewhere
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.errors import AdviceWarning
 from coterie.hierarchy._compress import link_compressed
@@ -78,7 +79,8 @@ def linkage(
     compress : int, optional
         *Approximate.* Put the rows into so many micro-clusters by k-means and link these, weighted
         by their rows; O(compress^2) instead of O(n^2). Rows of a micro-cluster join at
-        height 0. Ward, centroid or median on rows; a memory map is read in blocks.
+        height 0. Ward, centroid or median on rows; those that are not in memory (a memory map, a
+        path, a Dask collection) are read in blocks.
     random_state : int, RandomState or None
         Of the k-means of `compress`.
     n_threads : int or None
@@ -131,13 +133,19 @@ def link(
     """Choose the way; see `linkage`."""
     threads = resolve_n_threads(n_threads, who)
     _check_method(who, method)
-    if _is_precomputed(X, metric):
+    source = elsewhere(X)
+    if source is not None:
+        if compress is None:
+            X = rows_in_memory(who, source, f"{method} linkage without compress=")
+        else:
+            X = source
+    if source is None and _is_precomputed(X, metric):
         _refuse(who, "compress", compress, "distances")
         if connectivity is not None:
             return _link_connected_square(X, method, connectivity, who)
         lengths, n_rows = given_triangle(X, method, overwrite=overwrite, who=who)
         return Linked(link_triangle(lengths, method, n_rows, n_threads=threads), 1)
-    found = as_metric(metric, X, who=who, **metric_params)
+    found = as_metric(metric, None if X is source else X, who=who, **metric_params)
     if method in EUCLIDEAN:
         _check_euclidean(who, method, found)
         found = as_metric("euclidean", who=who)  # which leaves rows as they are
@@ -207,7 +215,7 @@ def _link_compressed(
     n_threads: int,
     who: str,
 ) -> Floats:
-    """Micro-clusters instead of rows; a memory map is left where it is."""
+    """Micro-clusters instead of rows, which are left where they are."""
     check_params(who, {"compress": compress}, {"compress": whole(1) | NONE})
     if method not in EUCLIDEAN or connectivity is not None:
         raise ValueError(
@@ -216,6 +224,7 @@ def _link_compressed(
             "one of these."
         )
     streamed = isinstance(X, np.memmap) and X.dtype in (np.float32, np.float64) and X.ndim == 2
+    streamed = streamed or isinstance(X, Source)
     blocks = as_source(X if streamed else metric.prepare(X), None, n_threads)
     return link_compressed(
         blocks, int(compress), method, random_state=random_state, n_threads=n_threads, who=who
