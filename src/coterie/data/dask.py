@@ -60,6 +60,8 @@ class DaskSource(Source):
         See `Source`; threads are for what is computed here, a worker uses its own number of them.
     """
 
+    remote = True
+
     def __init__(
         self,
         collection: Any,
