@@ -191,6 +191,13 @@ def test_text_reaches_mixed_models(rows, capsys):
     assert main(["predict", "coterie-out/model.coterie", "t.parquet", *TIGHT]) == 0
     assert Path("labels.csv").read_bytes() == Path("coterie-out/labels.csv").read_bytes()
 
+    options = ("-k", 2, "--method", "mixed", "--categorical", "zip", "--max-memory")
+    again = fit("t.parquet", *options, "3MB", "-o", "again")  # more than what is held unasked
+    assert_array_equal(again.model.means_, found.model.means_)
+    capsys.readouterr()
+    said = refused(capsys, "fit", "t.parquet", *options, "1MB", "-o", "other")
+    assert "mixed: this method needs all rows in memory" in said
+
 
 def test_a_picture_of_many_rows_is_one_of_a_sample(rows, monkeypatch):
     import coterie.plots
@@ -293,6 +300,15 @@ def test_a_scheduler_that_does_not_answer(rows, capsys):
     assert "'nonsense'" in refused(capsys, "fit", "t.parquet", "-k", 2, "--dask", "nonsense")
     said = refused(capsys, "fit", "t.parquet", "--method", "dbscan", "--dask", "tcp://127.0.0.1:1")
     assert "dbscan needs all rows in one place" in said
+
+
+def test_a_scheduler_without_workers(rows, capsys, monkeypatch):
+    monkeypatch.setattr("coterie.data.dask_files._WORKER_SECONDS", 1)
+    write("t.parquet", rows)
+    with small_cluster(0) as client:
+        address = client.scheduler.address
+        said = refused(capsys, "fit", "t.parquet", "-k", 2, "--dask", address)
+    assert f"the Dask scheduler at '{address}' has no workers" in said
 
 
 def test_a_cluster_finds_the_centres_of_rows_in_memory(rows, tmp_path, capsys):

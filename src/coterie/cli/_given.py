@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from coterie._checks import available_memory
 from coterie._in_memory import rows_in_memory
 from coterie.cli._methods import METHODS, Found, Method
 from coterie.cli._options import check_text_options
@@ -111,10 +113,6 @@ class Streamed(Stream):
         return rows if scaling is None else rows.through(Standardising(scaling))
 
     def drawn(self, rows: Any, found: Found, scaling: Scaling | None, seed: int) -> Drawn:
-        if self.words:
-            first = next(cells for _, cells in self.blocks())[:_DRAWN_ROWS]
-            words = f" (the first {len(first):,} rows)"
-            return Drawn(first, first, found.model.predict(first), words)
         chosen = rows.sample(_DRAWN_ROWS, 0, np.random.RandomState(seed)).rows
         words = f" ({len(chosen):,} of {rows.n_rows:,} rows)" if len(chosen) < rows.n_rows else ""
         return Drawn(in_own_units(chosen, scaling), chosen, found.model.predict(chosen), words)
@@ -163,8 +161,24 @@ def given(
 
 def _taken_in(stream: Streamed, way: Method, scaling: Scaling | None) -> TakenIn:
     """All rows for a method that needs them at once; refused where they do not fit."""
-    rows = rows_in_memory(way.estimator, stream.rows(scaling), "this method")
+    if stream.words:
+        rows = _cells_in_memory(stream, way)
+    else:
+        rows = rows_in_memory(way.estimator, stream.rows(scaling), "this method")
     return TakenIn(stream.names, rows, stream.skipped, stream.notes, scaling)
+
+
+def _cells_in_memory(stream: Streamed, way: Method) -> npt.NDArray[Any]:
+    """All rows of a table with text."""
+    available = available_memory()
+    held = stream.held(math.inf if available is None else available, missing=way.takes_missing)
+    if held is None:
+        raise MemoryError(
+            f"{way.estimator}: this method needs all rows in memory, and tables with text take "
+            f"more than the {(available or 0) / 1e9:.3g} GB that are available; use a sample of "
+            "the rows, or columns of numbers and a method that reads them block by block."
+        )
+    return held.values
 
 
 @contextmanager

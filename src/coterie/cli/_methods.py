@@ -163,9 +163,8 @@ class Predicted:
     rows: Source
 
     def __iter__(self) -> Iterator[npt.NDArray[Any]]:
-        if self.rows.remote or getattr(self.rows, "text", None):
-            labels = self.model.predict(self.rows)
-            yield labels.compute() if is_dask(labels) else labels
+        if self.rows.remote:
+            yield self.model.predict(self.rows).compute()
             return
         for block in self.rows:
             yield self.model.predict(block.rows)
@@ -266,7 +265,6 @@ METHODS: dict[str, Method] = {
         takes_missing=True,
         takes_text=True,
         scales=False,
-        streams=True,
     ),
     "mixed": Method(
         "MixedMixture",
@@ -275,6 +273,5 @@ METHODS: dict[str, Method] = {
         takes_missing=True,
         takes_text=True,
         scales=False,
-        streams=True,
     ),
 }
