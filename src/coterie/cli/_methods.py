@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._history import durations, iterations
+from coterie.data import Source, is_dask
 
-Rows = npt.NDArray[Any]
+#: An array, or what streams.
+Rows = Any
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,14 @@ class Choices:
 class Found:
     """A fitted model with its labels, -1 for noise, and lines to print about it.
 
+    `labels` are an array; of rows that stream they may come some at a time.
+
     `centers` has a row a cluster and a column a column: numbers, or text to be shown as it is.
     `notes` are in the estimator's own words.
     """
 
     model: Any
-    labels: npt.NDArray[Any]
+    labels: npt.NDArray[Any] | Iterable[npt.NDArray[Any]]
     centers: npt.NDArray[Any]
     facts: dict[str, str]
     notes: list[str] = field(default_factory=list)
@@ -45,7 +49,8 @@ class Method:
     """A method: its estimator, what fits it, what it can be told, and which tables it takes.
 
     `options` are names on the command line, each with the estimator's parameter it is; "" if it
-    is about reading the table. `least_rows` are needed whatever was asked for.
+    is about reading the table. `least_rows` are needed whatever was asked for. A method that
+    `streams` takes sources of rows as well.
     """
 
     estimator: str
@@ -56,13 +61,17 @@ class Method:
     scales: bool = True
     has_tree: bool = False
     least_rows: int = 2
+    streams: bool = False
 
 
 _RESTARTS = {"clusters": "n_components", "init": "init_params", "n_init": "n_init"}
 _MIXTURE = {**_RESTARTS, "max_iter": "max_iter"}
 _ELLIPSES = {**_MIXTURE, "covariance": "covariance_type"}
-#: Restarts of methods that begin at random.
-_N_INIT = 10
+
+
+def restarts(rows: Rows) -> int:
+    """How often to begin at random: once where every step reads the rows anew."""
+    return 1 if isinstance(rows, Source) else 10
 
 
 def _params(options: Mapping[str, str], choices: Choices) -> dict[str, Any]:
@@ -75,11 +84,13 @@ def kmeans(rows: Rows, choices: Choices, units: str) -> Found:
     """k-means."""
     from coterie import KMeans
 
-    model = KMeans(
-        **{"n_init": _N_INIT, **_params(METHODS["kmeans"].options, choices)},
+    model: Any = KMeans(
+        **{"n_init": restarts(rows), **_params(METHODS["kmeans"].options, choices)},
         random_state=choices.seed,
         callback=choices.callback,
     ).fit(rows)
+    if is_dask(model.labels_):
+        model.labels_ = model.labels_.compute()
     facts = {"SSE": f"{model.inertia_:.10g} ({units})", **_course(model.history_)}
     return Found(model, model.labels_, model.cluster_centers_, facts)
 
@@ -127,19 +138,36 @@ def _mixture(method: str, centers: Callable[[Any], Any], **defaults: Any) -> Any
 
         way = METHODS[method]
         model = getattr(coterie.mixture, way.estimator)(
-            **{"n_init": _N_INIT, **defaults, **_params(way.options, choices)},
+            **{"n_init": restarts(rows), **defaults, **_params(way.options, choices)},
             random_state=choices.seed,
             callback=choices.callback,
         ).fit(rows)
-        facts = {"log-lik.": f"{model.score(rows) * len(rows):.10g} ({units})"}
+        n_rows = rows.n_rows if isinstance(rows, Source) else len(rows)
+        facts = {"log-lik.": f"{model.score(rows) * n_rows:.10g} ({units})"}
         with suppress(AttributeError):  # a posterior has none
             facts["BIC"] = f"{model.bic(rows):.10g}"
         facts["weights"] = ", ".join(f"{weight:.4f}" for weight in model.weights_)
         facts.update(_course(model.history_))
         notes = [event["detail"] for event in model.events_]
-        return Found(model, model.predict(rows), np.asarray(centers(model)), facts, notes)
+        labels = Predicted(model, rows) if isinstance(rows, Source) else model.predict(rows)
+        return Found(model, labels, np.asarray(centers(model)), facts, notes)
 
     return fit
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Labels of rows that stream, some at a time."""
+
+    model: Any
+    rows: Source
+
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
+        if self.rows.remote:
+            yield self.model.predict(self.rows).compute()
+            return
+        for block in self.rows:
+            yield self.model.predict(block.rows)
 
 
 def _course(history: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -187,12 +215,14 @@ METHODS: dict[str, Method] = {
         kmeans,
         {"clusters": "n_clusters", "init": "init", "n_init": "n_init", "max_iter": "max_iter"},
         least_rows=1,
+        streams=True,
     ),
     "gaussian": Method(
         "GaussianMixture",
         _mixture("gaussian", lambda model: model.means_, reg_covar="auto"),
         _ELLIPSES,
         takes_missing=True,
+        streams=True,
     ),
     "agglomerative": Method(
         "AgglomerativeClustering",
@@ -206,21 +236,27 @@ METHODS: dict[str, Method] = {
         "StudentTMixture",
         _mixture("student-t", lambda model: model.means_, reg_covar="auto"),
         _ELLIPSES,
+        streams=True,
     ),
     "bayesian": Method(
-        "BayesianGaussianMixture", _mixture("bayesian", lambda model: model.means_), _ELLIPSES
+        "BayesianGaussianMixture",
+        _mixture("bayesian", lambda model: model.means_),
+        _ELLIPSES,
+        streams=True,
     ),
     "bernoulli": Method(
         "BernoulliMixture",
         _mixture("bernoulli", lambda model: model.probabilities_),
         {**_MIXTURE, "threshold": "threshold"},
         scales=False,
+        streams=True,
     ),
     "poisson": Method(
         "PoissonMixture",
         _mixture("poisson", lambda model: model.rates_),
         {**_MIXTURE, "fractions": "fractions"},
         scales=False,
+        streams=True,
     ),
     "categorical": Method(
         "CategoricalMixture",

@@ -3,18 +3,74 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV or NPY file; - for stdin.")]
+Data = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA...",
+        help="CSV, TSV, NPY, Parquet or Arrow files, 'patterns' or directories; - for stdin.",
+    ),
+]
+MaxMemory = Annotated[
+    str | None, typer.Option(help="Memory to stay within, such as 1GB; no limit by default.")
+]
 Decimal = Annotated[
     str | None, typer.Option(help="The decimal mark, . or , where it cannot be told.")
 ]
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="Whether the first line holds names.")
 ]
+
+
+#: Bytes of files that are read whole where memory is not limited, and the share of it elsewhere.
+_READ_WHOLE = 1 << 28
+_SHARE = 4
+
+
+@contextmanager
+def memory_limited(max_memory: str | None) -> Iterator[int]:
+    """Stay within so much memory; how many bytes of rows may be held at once."""
+    from coterie._config import get_options, options, set_options
+
+    if max_memory is None:
+        yield _READ_WHOLE
+        return
+    with options():
+        try:
+            set_options(max_memory=max_memory)
+        except ValueError:
+            raise ValueError(
+                f"--max-memory {max_memory!r} was given; use a number of bytes, or one with a unit "
+                "such as 512MB or 2GiB."
+            ) from None
+        yield min(_READ_WHOLE, get_options()["max_memory"] // _SHARE)
+
+
+def title_of(places: Sequence[str]) -> str:
+    """What to call the data in a picture."""
+    first = "stdin" if places[0] == "-" else os.path.basename(places[0].rstrip("/")) or places[0]
+    return first if len(places) == 1 else f"{first} and {len(places) - 1} more"
+
+
+def check_text_options(places: Sequence[str], decimal: str | None, header: bool | None) -> None:
+    """Refuse what only a text file that is read whole can be told, and stdin among files."""
+    if "-" in places:
+        raise ValueError("- (stdin) was given among other DATA, or with --dask; give files.")
+    asked = [
+        name for name, value in (("decimal", decimal), ("header", header)) if value is not None
+    ]
+    if asked:
+        raise ValueError(
+            f"--{asked[0]} was given, and it is for a single CSV or TSV file of at most "
+            f"{_READ_WHOLE >> 20} MB, which is read whole; leave it out, or convert the data to "
+            "Parquet."
+        )
 
 
 def names(listed: str | None) -> list[str]:

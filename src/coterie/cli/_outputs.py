@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from coterie._writing import check_writable, move_into_place, scratch_directory, writing
 from coterie.cli._interrupts import raise_when_interrupted
+from coterie.data.written import WRITERS, write_results
 from coterie.errors import DataError
 
 #: Labels turned into text in one go.
 _CHUNK_ROWS = 1 << 16
+
+#: Labels, all of them or some at a time.
+Labels = npt.NDArray[Any] | Iterable[npt.NDArray[Any]]
 
 
 class SummaryLostError(Exception):
@@ -78,13 +83,44 @@ def refuse_overwriting(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:
                 raise DataError(f"{output}: this would overwrite the input; choose another -o.")
 
 
-def write_labels(path: Path, labels: npt.NDArray[Any]) -> None:
-    """Write labels as CSV: a header, then a line for each row of the data, in its order."""
+class Tally:
+    """How many rows each cluster has, counted while their labels pass by; noise is -1."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(1, dtype=np.int64)
+
+    def passing(self, labels: Labels) -> Iterator[npt.NDArray[Any]]:
+        """The labels, some at a time."""
+        for part in _parts(labels):
+            here = np.bincount(part + 1)
+            here, there = sorted((here, self._counts), key=len)
+            self._counts = there.astype(np.int64)
+            self._counts[: len(here)] += here
+            yield part
+
+    @property
+    def n_rows(self) -> int:
+        return int(self._counts.sum())
+
+    def sizes(self, n_clusters: int = 0) -> list[int]:
+        """Rows in no cluster, and those of every cluster: of so many at least."""
+        missing = max(0, n_clusters + 1 - len(self._counts))
+        return [*self._counts.tolist(), *[0] * missing]
+
+
+def write_labels(path: Path, labels: Labels) -> None:
+    """Write labels in their order, by the end of the name: Parquet, Arrow, NPY, or else as CSV.
+
+    CSV is a header, then a line for each row of the data.
+    """
+    if path.suffix.lower() != ".csv" and path.suffix.lower() in WRITERS:
+        write_results(path, _parts(labels), "label", np.int32)
+        return
     with writing(path) as file:
         file.writelines(_label_lines(labels))
 
 
-def print_labels(labels: npt.NDArray[Any]) -> None:
+def print_labels(labels: Labels) -> None:
     """`write_labels`, to standard output."""
     try:
         for lines in _label_lines(labels):
@@ -108,11 +144,19 @@ def forget_stdout() -> None:
         os.close(nowhere)
 
 
-def _label_lines(labels: npt.NDArray[Any]) -> Iterator[bytes]:
-    yield b"label\n"
-    for start in range(0, len(labels), _CHUNK_ROWS):
-        lines = (f"{label}\n" for label in labels[start : start + _CHUNK_ROWS].tolist())
-        yield "".join(lines).encode("ascii")
+def _label_lines(labels: Labels) -> Iterator[bytes]:
+    head = "label\n"  # with the first labels: where there can be none, nothing is written
+    for part in _parts(labels):
+        yield (head + "".join(f"{label}\n" for label in part.tolist())).encode("ascii")
+        head = ""
+    yield head.encode("ascii")
+
+
+def _parts(labels: Labels) -> Iterator[npt.NDArray[Any]]:
+    """Labels, no more at a time than are turned into text in one go."""
+    for part in [labels] if isinstance(labels, np.ndarray) else labels:
+        for start in range(0, len(part), _CHUNK_ROWS):
+            yield part[start : start + _CHUNK_ROWS]
 
 
 def is_stdout(path: Path) -> bool:

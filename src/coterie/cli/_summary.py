@@ -8,15 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
-    import numpy.typing as npt
     from rich.console import Console
     from rich.table import Table as Grid
 
+    from coterie.cli._given import Given
     from coterie.cli._methods import Found
-    from coterie.data.tables import Table
+    from coterie.cli._outputs import Tally
 
 #: In a pipe or a file: columns side by side up to this many, and how wide a table is beyond.
 _MOST_SIDE_BY_SIDE = 20
@@ -26,7 +24,12 @@ _MOST_NAMES = 20
 
 
 def report(
-    table: Table, found: Found, centers: Any, notes: Sequence[str], outputs: Sequence[Path]
+    table: Given,
+    found: Found,
+    tally: Tally,
+    centers: Any,
+    notes: Sequence[str],
+    outputs: Sequence[Path],
 ) -> None:
     """Print sizes and centres (in the data's own units), facts, notes, and what was written."""
     from rich.console import Console
@@ -40,11 +43,11 @@ def report(
     def show(name: str, parts: Sequence[str]) -> None:
         console.print(entry(name, parts, width), soft_wrap=True)
 
-    show("rows", [f"{len(table.values):,}"])
+    show("rows", [f"{tally.n_rows:,}"])
     show("columns", listed(table.names))
     if table.skipped:
         show("left out", listed(table.skipped))
-    heads, sizes = _heads(found.labels, len(centers))
+    heads, sizes = _heads(tally, len(centers))
     cells = [[_shown(value) for value in center] for center in centers]
     cells += [[""] * len(table.names)] * (len(heads) - len(centers))  # noise has no centre
     for grid in _fitting(console, width, on_screen, heads, sizes, table.names, cells):
@@ -92,19 +95,14 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.6g}"
 
 
-def _heads(labels: npt.NDArray[Any], n_clusters: int) -> tuple[list[str], list[tuple[str, str]]]:
+def _heads(tally: Tally, n_clusters: int) -> tuple[list[str], list[tuple[str, str]]]:
     """Name, number of rows and share of every cluster; noise comes last, if there is any."""
-    from sklearn.utils import gen_batches
-
-    # A batch at a time: bincount makes a copy of what it counts.
-    batches = gen_batches(len(labels), 1 << 18)
-    counts = [np.bincount(labels[batch] + 1, minlength=n_clusters + 1) for batch in batches]
-    noise, *sizes = np.sum(counts, axis=0).tolist()
+    noise, *sizes = tally.sizes(n_clusters)
     heads = [str(cluster) for cluster in range(n_clusters)]
     if noise:
         heads.append("noise")
         sizes.append(noise)
-    return heads, [(f"{size:,}", f"{size / len(labels):.1%}") for size in sizes]
+    return heads, [(f"{size:,}", f"{size / tally.n_rows:.1%}") for size in sizes]
 
 
 def _fitting(

@@ -16,6 +16,7 @@ from coterie.errors import DataError
 
 #: Advice that only Python can follow, and what to do on the command line instead.
 _INSTEAD = {
+    "divide it or leave scale=None": "divide it, or use --no-scale",
     "list it in categories= when fitting": "fit again with rows that have it",
     "call it categorical in kinds=": "fit again with --categorical, or mend the cell",
     "(None or NaN)": "(empty)",
@@ -46,6 +47,7 @@ class Wording:
     def __init__(self, method: str | None, names: Sequence[str]) -> None:
         self._method = method
         self._names = names
+        self._start = 0
         options = {} if method is None else METHODS[method].options
         self._options = {
             parameter: option_of(name) for name, parameter in options.items() if parameter
@@ -59,8 +61,12 @@ class Wording:
         return _PIECES.sub(self._turned, sentence)
 
     @contextmanager
-    def of_errors(self) -> Iterator[None]:
-        """Turn the sentences of errors about what was asked for or given."""
+    def of_errors(self, start: int = 0) -> Iterator[None]:
+        """Turn the sentences of errors about what was asked for or given.
+
+        `start` is the number of the first row of those that an estimator has.
+        """
+        self._start = start
         try:
             yield
         except MemoryError as error:
@@ -85,7 +91,7 @@ class Wording:
 
     def _place(self, kind: str, number: int, as_it_is: str) -> str:
         if kind == "row":
-            return f"row {number + 1}"
+            return f"row {number + 1 + self._start}"
         return f"column {self._names[number]!r}" if number < len(self._names) else as_it_is
 
 

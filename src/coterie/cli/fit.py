@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,19 +15,22 @@ from coterie.cli._options import (
     Data,
     Decimal,
     Header,
+    MaxMemory,
     check_options,
     check_rows,
     given,
+    memory_limited,
     names,
     number_or_auto,
+    title_of,
 )
-from coterie.cli._outputs import refuse_overwriting, staged, summary, write_labels
+from coterie.cli._outputs import Tally, refuse_overwriting, staged, summary, write_labels
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from coterie.cli._given import Drawn
     from coterie.cli._methods import Found
-    from coterie.data.tables import Table
 
 LABELS, MODEL, PICTURE = "labels.csv", "model.coterie", "clusters.png"
 TREE = "dendrogram.png"  # of methods that build one
@@ -94,17 +97,25 @@ def fit(
     ] = None,
     decimal: Decimal = None,
     header: Header = None,
+    max_memory: MaxMemory = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler whose workers read and fit the files."),
+    ] = None,
     threads: Annotated[
         int | None, typer.Option(help="Threads to use; all by default.", min=1)
     ] = None,
 ) -> None:
     """Cluster the rows of a table and write labels, model and picture."""
     from coterie._files import save_model
-    from coterie.cli._methods import METHODS, Choices
-    from coterie.cli._scaling import column_scaling, in_own_units, standardized
+    from coterie.cli._given import Streamed, on_cluster
+    from coterie.cli._given import given as given_rows
+    from coterie.cli._methods import METHODS, Choices, restarts
+    from coterie.cli._scaling import in_own_units
     from coterie.cli._summary import report
     from coterie.cli._wording import Wording
-    from coterie.data.tables import STDIN, read_table
+    from coterie.data.streams import files_of
+    from coterie.data.tables import STDIN
     from coterie.plots import save_dendrogram
 
     if method not in METHODS:
@@ -118,34 +129,45 @@ def fit(
         categorical=categorical, threshold=threshold, fractions=fractions,
     )  # fmt: skip
     check_options(method, own, scale, decimal)
+    if dask is not None and not way.streams:
+        ways = ", ".join(name for name, other in METHODS.items() if other.streams)
+        raise ValueError(
+            f"{method} needs all rows in one place, and --dask {dask} was given; leave it out, or "
+            f"use one of the methods {ways}."
+        )
     if str(output) == STDIN:
         raise ValueError("-o - was asked for, but fit writes several files; name a directory.")
-    from_stdin = str(data) == STDIN
-    title = "stdin" if from_stdin else data.name
+    title = title_of(data)
     files = (LABELS, MODEL, PICTURE, TREE) if way.has_tree else (LABELS, MODEL, PICTURE)
     outputs = [output / file for file in files]
-    refuse_overwriting([] if from_stdin else [data], outputs)
+    refuse_overwriting([Path(file) for file in files_of(data)], outputs)
 
-    with staged(output) as stage:
-        table = read_table(
+    with memory_limited(max_memory) as most_bytes, staged(output) as stage, ExitStack() as stack:
+        scales = way.scales and scale is not False
+        table = given_rows(
             data,
+            method,
             None if columns is None else names(columns),
             without=names(without),
-            missing=way.takes_missing,
-            text=way.takes_text,
             categorical=names(categorical),
             decimal=decimal,
             header=header,
+            most_bytes=most_bytes,
+            scale=scales,
+            on_cluster=dask is not None,
         )
         for note in table.notes:
             _warn(note)
-        check_rows(method, len(table.values), n_clusters)
         wording = Wording(method, table.names)
-        scaling = column_scaling(table) if way.scales and scale is not False else None
-        rows = standardized(table.values, scaling)
+        with _warnings_in_a_line(wording), wording.of_errors():
+            if dask is not None and isinstance(table, Streamed):
+                table = stack.enter_context(on_cluster(table, data, dask))
+            scaling = table.scaling() if scales else None
+            check_rows(method, table.n_rows, n_clusters)
+            rows = table.rows(scaling)
 
         with (
-            _progress(method, n_init or 10) as callback,
+            _progress(method, n_init or restarts(rows)) as callback,
             _warnings_in_a_line(wording),
             wording.of_errors(),
         ):
@@ -153,15 +175,17 @@ def fit(
             units = "raw units" if scaling is None else "standardized units"
             found = way.fit(rows, choices, units)
 
-        write_labels(stage / LABELS, found.labels)
+            tally = Tally()
+            write_labels(stage / LABELS, tally.passing(found.labels))
         save_model(stage / MODEL, found.model, columns=list(table.names), scaling=scaling)
         centers = in_own_units(found.centers, scaling)
         with _warnings_in_a_line():
-            _draw(stage / PICTURE, title, table, rows, found, centers)
+            drawn = table.drawn(rows, found, scaling, seed)
+            _draw(stage / PICTURE, title, table.names, drawn, found, centers)
             if way.has_tree:
                 save_dendrogram(stage / TREE, found.model, title=f"{title}: the last merges")
     with summary():
-        report(table, found, centers, [wording(note) for note in found.notes], outputs)
+        report(table, found, tally, centers, [wording(note) for note in found.notes], outputs)
 
 
 @contextmanager
@@ -207,8 +231,8 @@ def _warn(message: str) -> None:
 def _draw(
     path: Path,
     title: str,
-    table: Table,
-    rows: npt.NDArray[Any],
+    names: Sequence[str],
+    drawn: Drawn,
     found: Found,
     centers: npt.NDArray[Any],
 ) -> None:
@@ -216,13 +240,10 @@ def _draw(
     from coterie.cli._coordinates import coordinates
     from coterie.plots import save_scatter
 
-    title = f"{title}: {len(centers)} cluster{'' if len(centers) == 1 else 's'}"
-    if rows.dtype == object:
-        save_scatter(path, coordinates(rows), found.labels, title=title)
+    title = f"{title}: {len(centers)} cluster{'' if len(centers) == 1 else 's'}{drawn.words}"
+    if drawn.rows.dtype == object:
+        save_scatter(path, coordinates(drawn.rows), drawn.labels, title=title)
         return
-    drawn: npt.NDArray[Any] | None = found.centers
-    if len(table.names) <= 2:
-        rows, drawn = table.values, centers
-    if drawn is not None and drawn.dtype == object:
-        drawn = None
-    save_scatter(path, rows, found.labels, drawn, feature_names=table.names, title=title)
+    rows, middles = (drawn.values, centers) if len(names) <= 2 else (drawn.rows, found.centers)
+    shown = None if middles.dtype == object else middles
+    save_scatter(path, rows, drawn.labels, shown, feature_names=names, title=title)

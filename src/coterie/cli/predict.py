@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coterie.cli._interrupts import raise_when_interrupted
-from coterie.cli._options import Data, Decimal, Header, check_decimal
+from coterie.cli._options import (
+    Data,
+    Decimal,
+    Header,
+    MaxMemory,
+    check_decimal,
+    check_text_options,
+    memory_limited,
+)
 from coterie.cli._outputs import (
+    Tally,
     is_stdout,
     print_labels,
     refuse_overwriting,
@@ -20,64 +30,111 @@ from coterie.cli._outputs import (
     write_labels,
 )
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from coterie.cli._wording import Wording
+    from coterie.data.streams import Stream
+    from coterie.data.tables import Table
+    from coterie.table_model import TableModel
+
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.")],
     data: Data,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="CSV file for the labels; - for stdout.")
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help="File for the labels, by its name CSV, Parquet or NPY; - for stdout.",
+        ),
     ] = Path("labels.csv"),
     decimal: Decimal = None,
     header: Header = None,
+    max_memory: MaxMemory = None,
 ) -> None:
     """Label the rows of a table with the clusters of a saved model."""
-    import numpy as np
-
     from coterie._files import load_bundle
     from coterie._writing import check_writable
     from coterie.cli._summary import entry, listed
     from coterie.cli._wording import Wording, method_of
-    from coterie.data.tables import STDIN, read_table
+    from coterie.data.streams import files_of
     from coterie.errors import FileError
 
     check_decimal(decimal)
     to_stdout = str(output) == "-"
     if not to_stdout:
         check_writable(output)
-        refuse_overwriting([model] if str(data) == STDIN else [model, data], [output])
+        refuse_overwriting([model, *map(Path, files_of(data))], [output])
 
     raise_when_interrupted()
-    fitted = load_bundle(model)
-    if not hasattr(fitted, "predict"):
-        raise FileError(f"{model}: a {type(fitted.model).__name__} cannot label new rows.")
-    names = fitted.columns or getattr(fitted, "feature_names_in_", None)
-    takes = fitted.model.__sklearn_tags__().input_tags
-    table = read_table(
-        data,
-        None if names is None else list(names),
-        missing=takes.allow_nan,
-        text=takes.string,
-        categorical=_word_columns(fitted.model, names),
-        decimal=decimal,
-        header=header,
-    )
-    with Wording(method_of(fitted.model), table.names).of_errors():
-        labels = fitted.predict(table.values)
-    if to_stdout:
-        print_labels(labels)
-    else:
-        write_labels(output, labels)
+    with memory_limited(max_memory) as most_bytes:
+        fitted = load_bundle(model)
+        if not hasattr(fitted, "predict"):
+            raise FileError(f"{model}: a {type(fitted.model).__name__} cannot label new rows.")
+        table = _table(fitted, data, decimal, header, most_bytes)
+        wording = Wording(method_of(fitted.model), table.names)
+        tally = Tally()
+        labels = tally.passing(_labels(fitted, table, wording))
+        if to_stdout:
+            print_labels(labels)
+        else:
+            write_labels(output, labels)
 
-    clusters, sizes = np.unique(labels, return_counts=True)
     with summary():
         aside = to_stdout or is_stdout(output)
         show = partial(print, file=sys.stderr if aside else sys.stdout)
-        show(f"rows        {len(labels):,}")
+        show(f"rows        {tally.n_rows:,}")
         show(entry("columns", listed(table.names)))
-        for cluster, size in zip(clusters, sizes, strict=True):
-            head = "noise      " if cluster < 0 else f"cluster {cluster:<3}"
-            show(f"{head} {size:,} rows ({size / len(labels):.1%})")
+        for cluster, size in enumerate(tally.sizes(), -1):
+            if size:
+                head = "noise      " if cluster < 0 else f"cluster {cluster:<3}"
+                show(f"{head} {size:,} rows ({size / tally.n_rows:.1%})")
         show(f"written     {'stdout' if to_stdout else output}")
+
+
+def _table(
+    fitted: TableModel,
+    data: Sequence[str],
+    decimal: str | None,
+    header: bool | None,
+    most_bytes: int,
+) -> Table | Stream:
+    """The columns of the model, in memory or streamed."""
+    from coterie.data.streams import is_streamed, open_table
+    from coterie.data.tables import read_table
+
+    known = fitted.columns or getattr(fitted, "feature_names_in_", None)
+    columns = None if known is None else list(known)
+    takes = fitted.model.__sklearn_tags__().input_tags
+    categorical = _word_columns(fitted.model, columns)
+    if is_streamed(data, most_bytes):
+        check_text_options(data, decimal, header)
+        return open_table(data, columns, text=takes.string, categorical=categorical)
+    return read_table(
+        data[0],
+        columns,
+        missing=takes.allow_nan,
+        text=takes.string,
+        categorical=categorical,
+        decimal=decimal,
+        header=header,
+    )
+
+
+def _labels(
+    fitted: TableModel, table: Table | Stream, wording: Wording
+) -> Iterator[npt.NDArray[Any]]:
+    """Labels of some rows at a time."""
+    from coterie.data.tables import Table
+
+    with warnings.catch_warnings():  # the columns were found by name, or stand in order
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        for start, rows in [(0, table.values)] if isinstance(table, Table) else table.blocks():
+            with wording.of_errors(start):
+                labels = fitted.predict(rows)
+            yield labels
 
 
 def _word_columns(model: Any, names: Sequence[str] | None) -> list[str]:

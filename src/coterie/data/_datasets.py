@@ -159,11 +159,8 @@ def _unified(name: str, schemas: list[Any]) -> Any:
         ) from error
 
 
-def _text_format(files: Files) -> Any:
-    """How the text of the first file is laid out: its delimiter, and whether it has names."""
-    import pyarrow.csv as pa_csv
-    import pyarrow.dataset as ds
-
+def text_layout(files: Files) -> tuple[str, list[str] | None]:
+    """The delimiter of the first file; names of the columns where it has none itself."""
     path = files.paths[0]
     tabs = any(path.lower().removesuffix(end).endswith((".tsv", ".tab")) for end in ("", ".gz"))
     try:
@@ -172,7 +169,15 @@ def _text_format(files: Files) -> Any:
     except (OSError, EOFError) as error:
         raise DataError(f"{path}: it cannot be read ({error}); write it again.") from error
     cells, delimiter = first_line(path, begin, "\t" if tabs else None)
-    names = None if has_names(cells) else [f"x{place}" for place in range(len(cells))]
+    return delimiter, None if has_names(cells) else [f"x{place}" for place in range(len(cells))]
+
+
+def _text_format(files: Files) -> Any:
+    """How the text of the first file is laid out: its delimiter, and whether it has names."""
+    import pyarrow.csv as pa_csv
+    import pyarrow.dataset as ds
+
+    delimiter, names = text_layout(files)
     return ds.CsvFileFormat(
         parse_options=pa_csv.ParseOptions(delimiter=delimiter),
         read_options=pa_csv.ReadOptions(column_names=names),

@@ -63,6 +63,8 @@ class DaskSource(Source):
         Whether columns may be of any type: blocks are then parts of the collection as they are.
     """
 
+    remote = True
+
     def __init__(
         self,
         collection: Any,

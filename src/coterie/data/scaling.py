@@ -11,7 +11,7 @@ import numpy.typing as npt
 from coterie._kernels import kernels
 from coterie.data.columns import column_words
 from coterie.data.derived import Transformed
-from coterie.data.source import Source
+from coterie.data.source import Block, Source
 from coterie.errors import DataError
 
 Floats = npt.NDArray[np.float64]
@@ -72,16 +72,11 @@ def learn_scaling(source: Source) -> Scaling:
     """Mean and population standard deviation of each column, cells that are NaN left out.
 
     One pass. The rows are taken in windows of one size, so that how they are cut into files or
-    blocks changes no bit. A constant column has scale 1.
+    blocks changes no bit; those of a cluster as they are cut, where they are. A constant column has
+    scale 1.
     """
-    window_rows = max(1, _WINDOW_VALUES // max(1, source.n_cols))
-    total = None
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow shows in the result
-        for window in source.windows(window_rows):
-            here = _moments(window.rows, source.n_threads)
-            total = here if total is None else total + here
-        if total is None:
-            raise DataError(f"{source} has no rows; pass at least one.")
+        total = source.total(block_moments) if source.remote else _moments_of_windows(source)
         variance = total.sq_dev / np.maximum(total.n_known, 1)
     for place in np.flatnonzero(~np.isfinite(total.mean) | ~np.isfinite(variance)).tolist():
         raise DataError(
@@ -111,6 +106,24 @@ class Moments:
             n, self.mean + delta * share,
             self.sq_dev + other.sq_dev + delta * delta * (share * self.n_known),
         )  # fmt: skip
+
+
+def _moments_of_windows(source: Source) -> Moments:
+    """Of all rows, which come here."""
+    window_rows = max(1, _WINDOW_VALUES // max(1, source.n_cols))
+    total = None
+    for window in source.windows(window_rows):
+        here = _moments(window.rows, source.n_threads)
+        total = here if total is None else total + here
+    if total is None:
+        raise DataError(f"{source} has no rows; pass at least one.")
+    return total
+
+
+def block_moments(block: Block) -> Moments:
+    """Of the rows of a block, where it is."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _moments(block.rows, block.n_threads)
 
 
 def _moments(rows: npt.NDArray[Any], n_threads: int) -> Moments:

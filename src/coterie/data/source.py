@@ -80,6 +80,8 @@ class Source(ABC):
     in_memory = False
     #: Whether blocks hold CSR matrices.
     sparse = False
+    #: Whether rows are with other processes, so that work should go to them.
+    remote = False
 
     def __init__(
         self,

@@ -18,7 +18,9 @@ from coterie.data._delimited import Delimited, listing, no_column, read_delimite
 from coterie.data.columns import first_odd, missing_cells, not_finite
 from coterie.errors import DataError
 
-__all__ = ["STDIN", "Table", "read_table"]
+__all__ = [
+    "STDIN", "Table", "check_column", "check_finite", "first_few", "read_table", "select_columns",
+]  # fmt: skip
 
 #: The name that stands for standard input.
 STDIN = "-"
@@ -141,12 +143,12 @@ def _read_npy(
     if values.size == 0:
         raise DataError(f"{name}: the array has shape {values.shape}, so there is nothing to read.")
     available = [f"x{index}" for index in range(values.shape[1])]
-    names, places = _select(name, available, columns, without, named=False)
+    names, places = select_columns(name, available, columns, without, named=False)
     if places != list(range(values.shape[1])):
         values = values[:, places]
     if values.dtype not in (np.float32, np.float64):
         values = np.asarray(values, dtype=np.float64)
-    _check_finite(name, names, values, missing)
+    check_finite(name, names, values, missing)
     return Table(tuple(names), values, ())
 
 
@@ -161,7 +163,7 @@ def _take(
     left: dict[str, str] = {}
     if columns is None or not (file.has_header or set(columns) & set(file.titles)):
         usable = []
-        _, places = _select(file.name, file.titles, None, without, named=True)
+        _, places = select_columns(file.name, file.titles, None, without, named=True)
         for place in places:
             title = file.titles[place]
             if not title:
@@ -172,14 +174,14 @@ def _take(
                 usable.append(place)
         if not usable:
             raise DataError(
-                f"{file.name}: no column is numeric ({'; '.join(_first_few(left))}); check the "
+                f"{file.name}: no column is numeric ({'; '.join(first_few(left))}); check the "
                 f"separator and the decimal mark."
             )
         available = [file.titles[place] for place in usable]
-        names, chosen = _select(file.name, available, columns, (), named=file.has_header)
+        names, chosen = select_columns(file.name, available, columns, (), named=file.has_header)
         places = [usable[place] for place in chosen]
     else:
-        names, places = _select(file.name, file.titles, columns, without, named=True)
+        names, places = select_columns(file.name, file.titles, columns, without, named=True)
         for name, place in zip(names, places, strict=True):
             refusal = file.refusal(place, text)
             if refusal is not None:
@@ -192,20 +194,20 @@ def _take(
     values = np.empty((file.n_rows, len(names)), dtype=object if words else np.float64)
     for target, (name, place) in enumerate(zip(names, places, strict=True)):
         column = file.values(place)
-        _check_column(file.name, name, column, missing, partial(file.cell, place=place))
+        check_column(file.name, name, column, missing, partial(file.cell, place=place))
         values[:, target] = column
-    notes = [f"{note}; it is left out" for note in _first_few(left)] + file.notes
+    notes = [f"{note}; it is left out" for note in first_few(left)] + file.notes
     return Table(tuple(names), values, tuple(left), tuple(notes))
 
 
-def _first_few(left: Mapping[str, str]) -> list[str]:
+def first_few(left: Mapping[str, str]) -> list[str]:
     """What to say of columns left out; of very many, only the names."""
     told = list(left.values())[:_MOST_NOTES]
     others = list(left)[_MOST_NOTES:]
     return [*told, f"the same holds for {listing(others)}"] if others else told
 
 
-def _select(
+def select_columns(
     name: str,
     available: list[str],
     columns: Sequence[str] | None,
@@ -242,14 +244,14 @@ def _twice(name: str, column: str) -> DataError:
     return DataError(f"{name}: several columns are named {column!r}; rename all but one.")
 
 
-def _check_finite(name: str, names: Sequence[str], values: npt.NDArray[Any], missing: bool) -> None:
+def check_finite(name: str, names: Sequence[str], values: npt.NDArray[Any], missing: bool) -> None:
     """Refuse NaN and infinity, naming column and row; looks at some rows at a time."""
     found = first_odd(values, np.isinf if missing else not_finite)
     if found is not None:
-        _check_column(name, names[found.column], values[:, found.column], missing, None)
+        check_column(name, names[found.column], values[:, found.column], missing, None)
 
 
-def _check_column(
+def check_column(
     name: str,
     column_name: str,
     column: npt.NDArray[Any],

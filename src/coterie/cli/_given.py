@@ -1,0 +1,191 @@
+"""The rows a command was given: held in memory, or streamed from where they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._checks import available_memory
+from coterie._in_memory import rows_in_memory
+from coterie.cli._methods import METHODS, Found, Method
+from coterie.cli._options import check_text_options
+from coterie.cli._scaling import in_own_units
+from coterie.cli._wording import Wording
+from coterie.data import ArraySource, Source, as_source
+from coterie.data.scaling import Scaling, Standardising, learn_scaling, standardized
+from coterie.data.streams import Stream, is_streamed, open_table
+from coterie.data.tables import Table, read_table
+
+#: Rows that are drawn of those that stream.
+_DRAWN_ROWS = 4000
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Rows for a picture, in their own units and as they were clustered; `words` say which."""
+
+    values: npt.NDArray[Any]
+    rows: npt.NDArray[Any]
+    labels: npt.NDArray[Any]
+    words: str = ""
+
+
+class Given(Protocol):
+    """What a fit needs to know of its rows."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def skipped(self) -> tuple[str, ...]: ...
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+    @property
+    def n_rows(self) -> int: ...
+
+    def scaling(self) -> Scaling:
+        """Mean and population standard deviation of each column; 1 for a constant column."""
+
+    def rows(self, scaling: Scaling | None) -> Any:
+        """The rows for an estimator."""
+
+    def drawn(self, rows: Any, found: Found, scaling: Scaling | None, seed: int) -> Drawn:
+        """Rows for a picture, of those that `rows` made."""
+
+
+@dataclass(frozen=True)
+class Held(Table):
+    """A table in memory."""
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.values)
+
+    def scaling(self) -> Scaling:
+        return learn_scaling(ArraySource(self.values, names=self.names))
+
+    def rows(self, scaling: Scaling | None) -> Any:
+        return standardized(self.values, scaling)
+
+    def drawn(self, rows: Any, found: Found, scaling: Scaling | None, seed: int) -> Drawn:
+        assert isinstance(found.labels, np.ndarray)
+        return Drawn(self.values, rows, found.labels)
+
+
+@dataclass(frozen=True)
+class TakenIn(Held):
+    """A table that was standardised on its way into memory: `values` are what is clustered."""
+
+    learned: Scaling | None = None
+
+    def scaling(self) -> Scaling:
+        assert self.learned is not None
+        return self.learned
+
+    def rows(self, scaling: Scaling | None) -> Any:
+        return self.values
+
+    def drawn(self, rows: Any, found: Found, scaling: Scaling | None, seed: int) -> Drawn:
+        assert isinstance(found.labels, np.ndarray)
+        if len(self.names) > 2:
+            return Drawn(rows, rows, found.labels)
+        return Drawn(in_own_units(rows, scaling), rows, found.labels)
+
+
+@dataclass(frozen=True)
+class Streamed(Stream):
+    """Columns of files, read anew by every pass."""
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows
+
+    def scaling(self) -> Scaling:
+        return learn_scaling(self.source)
+
+    def rows(self, scaling: Scaling | None) -> Source:
+        rows = self.nameless()
+        return rows if scaling is None else rows.through(Standardising(scaling))
+
+    def drawn(self, rows: Any, found: Found, scaling: Scaling | None, seed: int) -> Drawn:
+        chosen = rows.sample(_DRAWN_ROWS, 0, np.random.RandomState(seed)).rows
+        words = f" ({len(chosen):,} of {rows.n_rows:,} rows)" if len(chosen) < rows.n_rows else ""
+        return Drawn(in_own_units(chosen, scaling), chosen, found.model.predict(chosen), words)
+
+
+def given(
+    places: Sequence[str],
+    method: str,
+    columns: Sequence[str] | None,
+    *,
+    without: Sequence[str],
+    categorical: Sequence[str],
+    decimal: str | None,
+    header: bool | None,
+    most_bytes: int,
+    scale: bool,
+    on_cluster: bool = False,
+) -> Held | Streamed:
+    """The rows of some files for a method; those that take no more than `most_bytes` are held.
+
+    So are all for a method that needs them, where they fit the memory.
+    """
+    way = METHODS[method]
+    if not on_cluster and not is_streamed(places, most_bytes):
+        table = read_table(
+            places[0], columns, without=without, missing=way.takes_missing, text=way.takes_text,
+            categorical=categorical, decimal=decimal, header=header,
+        )  # fmt: skip
+        return Held(table.names, table.values, table.skipped, table.notes)
+    check_text_options(places, decimal, header)
+    stream = open_table(
+        places, columns, without=without, text=way.takes_text and not on_cluster,
+        categorical=categorical,
+    )  # fmt: skip
+    streamed = Streamed(**vars(stream))
+    if on_cluster:
+        return streamed
+    held = stream.held(most_bytes, missing=way.takes_missing)
+    if held is not None:
+        return Held(held.names, held.values, held.skipped, held.notes)
+    if way.streams:
+        return streamed
+    with Wording(method, stream.names).of_errors():
+        return _taken_in(streamed, way, streamed.scaling() if scale else None)
+
+
+def _taken_in(stream: Streamed, way: Method, scaling: Scaling | None) -> TakenIn:
+    """All rows for a method that needs them at once; refused where they do not fit."""
+    if stream.words:
+        rows = _cells_in_memory(stream, way)
+    else:
+        rows = rows_in_memory(way.estimator, stream.rows(scaling), "this method")
+    return TakenIn(stream.names, rows, stream.skipped, stream.notes, scaling)
+
+
+def _cells_in_memory(stream: Streamed, way: Method) -> npt.NDArray[Any]:
+    """All rows of a table with text."""
+    available = available_memory()
+    held = stream.held(math.inf if available is None else available, missing=way.takes_missing)
+    if held is None:
+        raise MemoryError(
+            f"{way.estimator}: this method needs all rows in memory, and tables with text take "
+            f"more than the {(available or 0) / 1e9:.3g} GB that are available; use a sample of "
+            "the rows, or columns of numbers and a method that reads them block by block."
+        )
+    return held.values
+
+
+@contextmanager
+def on_cluster(stream: Streamed, places: Sequence[str], address: str) -> Iterator[Streamed]:
+    """The same columns, read by the workers of a cluster; its client is closed in the end."""
+    from coterie.data.dask_files import connected, dask_rows
+
+    with connected(address):
+        where = places[0] if len(places) == 1 else list(places)
+        yield replace(stream, source=as_source(dask_rows(where, stream.stored)))
