@@ -20,7 +20,7 @@ from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
 from coterie.data import Source, as_source, is_dask, is_elsewhere
 from coterie.data import open as open_rows
-from coterie.data.scaling import Scaled, Scaling, scaled_as, standardized
+from coterie.data.scaling import Scaling, scaled_as, standardized
 
 
 class Estimator(BaseEstimator):
@@ -102,7 +102,7 @@ class Estimator(BaseEstimator):
         """The rows in the units of the fit, which are those of the rows it was given."""
         if reset:
             self.__dict__.pop("scaling_", None)
-            if isinstance(source, Scaled):
+            if source.scaling is not None:
                 self.scaling_ = dict(source.scaling)
         elif hasattr(self, "scaling_"):
             weights = source.weights

@@ -440,3 +440,15 @@ def coterie_clone(model: Any) -> Any:
     from sklearn.base import clone
 
     return clone(model)
+
+
+def test_standardised_rows_stay_where_they_are(scheduler: str) -> None:
+    rows = blobs() * [1.0, 50.0, 0.1]
+    source = coterie.data.open(as_source(chunked(rows, CHUNKS["odd"])), scale="standard")
+    assert source.remote
+    np.testing.assert_allclose(source.scaling["mean"], rows.mean(axis=0), rtol=1e-12)
+    scaled = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    model = KMeans(4, init=scaled[:4]).fit(source)
+    labels = model.predict(chunked(rows, CHUNKS["even"]))
+    assert isinstance(labels, da.Array)
+    np.testing.assert_array_equal(labels.compute(), KMeans(4, init=scaled[:4]).fit(scaled).labels_)

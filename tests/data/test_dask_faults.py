@@ -164,6 +164,10 @@ def test_a_lost_scheduler_is_one_error(rows: Any, tmp_path: Path) -> None:
                 subprocess.Popen(
                     [*command, *part[1:], "--scheduler-file", str(file)],
                     cwd=tmp_path,
+                    env={
+                        **os.environ,
+                        "PYTHONPATH": str(Path(__file__).parent),
+                    },
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from coterie._kernels import kernels
 from coterie.data.columns import column_words
-from coterie.data.derived import Transformed
 from coterie.data.source import Block, Source
 from coterie.errors import DataError
 
@@ -40,15 +39,6 @@ def standardized(values: npt.NDArray[Any], scaling: Scaling | None) -> npt.NDArr
     return scaled
 
 
-class Scaled(Transformed):
-    """The rows of another source, standardised; `scaling` is how, `unscaled` that source."""
-
-    def __init__(self, source: Source, scaling: Scaling) -> None:
-        super().__init__(source, Standardising(scaling))
-        self.scaling = scaling
-        self.unscaled = source
-
-
 @dataclass(frozen=True)
 class Standardising:
     """The function of rows that standardises them."""
@@ -63,9 +53,11 @@ class Standardising:
 
 def scaled_as(source: Source, scaling: Scaling) -> Source:
     """The rows of a source under this scaling, whatever theirs is."""
-    if isinstance(source, Scaled):
-        source = source.unscaled
-    return source.through(Standardising(scaling)) if source.in_memory else Scaled(source, scaling)
+    source = source.unscaled or source
+    scaled = source.through(Standardising(scaling))
+    if not source.in_memory:
+        scaled.scaling, scaled.unscaled = scaling, source
+    return scaled
 
 
 def learn_scaling(source: Source) -> Scaling:

@@ -83,6 +83,10 @@ class Source(ABC):
     #: Whether rows are with other processes, so that work should go to them.
     remote = False
 
+    #: How rows are standardised that were opened so, "mean" and "scale", and the rows before that.
+    scaling: dict[str, npt.NDArray[np.float64]] | None = None
+    unscaled: Source | None = None
+
     def __init__(
         self,
         n_cols: int,

@@ -92,11 +92,8 @@ class Stream:
             for block in self.source:
                 yield block.start, block.rows
             return
-        start = 0
-        for table in self.source.tables():  # type: ignore[attr-defined]
-            if table.num_rows:
-                yield start, _cells(table, self.words)
-                start += table.num_rows
+        for block in self.source.tables():  # type: ignore[attr-defined]
+            yield block.start, _cells(block.rows, self.words)
 
     def nameless(self) -> Source:
         """The rows for an estimator that is to know columns by their places."""

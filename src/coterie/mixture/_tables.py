@@ -11,7 +11,6 @@ import numpy.typing as npt
 from coterie._doors import check_weights, nan_for_masked, validated
 from coterie.data import ArraySource, Source, as_tables, is_dask
 from coterie.data.columns import is_frame
-from coterie.data.scaling import Scaled
 from coterie.mixture._plain import PlainMixture
 
 
@@ -57,7 +56,8 @@ class TableMixture(PlainMixture):
 
     def _tables(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
         """The rows as tables, with their weights: blocks whose rows have columns of any type."""
-        if isinstance(X, Scaled) or (hasattr(self, "scaling_") and not reset):
+        scaled = isinstance(X, Source) and X.scaling is not None
+        if scaled or (hasattr(self, "scaling_") and not reset):
             return self._source(X, sample_weight, reset=reset)  # all columns are numbers
         if reset:
             self.__dict__.pop("scaling_", None)
