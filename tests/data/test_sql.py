@@ -138,6 +138,7 @@ def all_rows(source: Any) -> Any:
 
 def spooled_files() -> list[str]:
     """Temporary files that are still there, or open without a name."""
+    gc.collect()  # sources of other tests may be part of a cycle
     named = [str(path) for path in Path(tempfile.gettempdir()).glob("coterie-*.arrow")]
     opened = []
     for number in os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd") else []:
