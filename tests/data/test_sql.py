@@ -144,7 +144,7 @@ def spooled_files() -> list[str]:
     for number in os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd") else []:
         with contextlib.suppress(OSError):
             opened.append(os.readlink(f"/proc/self/fd/{number}"))
-    return named + [name for name in opened if "coterie-" in name and ".arrow" in name]
+    return sorted({*named, *(name for name in opened if "coterie-" in name and ".arrow" in name)})
 
 
 def test_the_rows_of_a_query_are_fitted_and_written_back(address: str) -> None:
