@@ -1,4 +1,4 @@
-"""A source for tests that only streams: nothing of it is known beforehand."""
+"""Sources for tests that only stream: nothing of them is known beforehand."""
 
 from __future__ import annotations
 
@@ -37,3 +37,9 @@ class Stream(Source):
             if isinstance(piece, np.ndarray) and piece.dtype.kind == "f":
                 piece[:] = np.nan
             start += size
+
+
+class Afar(Stream):
+    """Rows that are with others, as those of a cluster are: nothing of a row is remembered here."""
+
+    remote = True

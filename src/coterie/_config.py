@@ -14,7 +14,9 @@ import joblib
 
 from coterie._kernels import available_isas, kernels
 
-_DEFAULTS: dict[str, Any] = {"n_threads": None, "check_invariants": False, "max_memory": None}
+_DEFAULTS: dict[str, Any] = {
+    "n_threads": None, "check_invariants": False, "max_memory": None, "spool_rows": True,
+}  # fmt: skip
 _options: dict[str, Any] = dict(_DEFAULTS)
 
 #: More threads than any machine has CPUs.
@@ -28,6 +30,8 @@ _UNITS = {"": 1, "B": 1} | {
 #: Blocks that fit the memory: some four at once, and as much again in decoding; the rest
 #: is for the model, the labels and what Python itself takes.
 _BLOCKS_AT_ONCE = 32
+#: The share of the memory that may be spent to spare time.
+_SPARE = 4
 
 
 def set_options(**options: Any) -> None:
@@ -46,6 +50,10 @@ def set_options(**options: Any) -> None:
         from files, databases or memory maps: blocks and what is read ahead are made smaller. What
         a result takes (4 bytes a row for labels) is on top where it is large. None: no limit, and
         blocks of 16 MB (memory maps: 64 MB).
+    spool_rows : bool
+        Write the rows of files down as plain numbers when they are read a second time, to a
+        temporary file without a name in `TMPDIR`, so that later passes need not decode them. Never
+        into memory (tmpfs), nor where it takes more than half of the room that is left on the disk.
     """
     for name, value in options.items():
         if name not in _DEFAULTS:
@@ -54,8 +62,8 @@ def set_options(**options: Any) -> None:
             )
         if name == "n_threads" and value is not None:
             value = _check_n_threads("set_options", value)
-        if name == "check_invariants" and not isinstance(value, bool):
-            raise ValueError(f"set_options: check_invariants={value!r}; use True or False.")
+        if name in ("check_invariants", "spool_rows") and not isinstance(value, bool):
+            raise ValueError(f"set_options: {name}={value!r}; use True or False.")
         if name == "max_memory" and value is not None:
             value = _check_bytes(value)
         _options[name] = value
@@ -81,6 +89,12 @@ def block_bytes(usual: int) -> int:
     """Bytes a block of streamed rows may take: what is usual, or less under `max_memory`."""
     most = _options["max_memory"]
     return usual if most is None else max(1, min(usual, most // _BLOCKS_AT_ONCE))
+
+
+def has_spare(n_bytes: int) -> bool:
+    """Whether `max_memory` has room for what is not needed, but spares time."""
+    most = _options["max_memory"]
+    return most is None or n_bytes <= most // _SPARE
 
 
 def get_options() -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Rows that only come by: k-means on them has the bits of rows in memory.
 
-Covers coterie.centroid._covers, coterie.centroid._fitted, coterie.centroid._races and
-coterie.centroid._shares.
+Covers coterie.centroid._covers, coterie.centroid._fitted, coterie.centroid._races,
+coterie.centroid._remembered and coterie.centroid._shares.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
+import coterie
 from coterie import BisectingKMeans, KMeans, MiniBatchKMeans
 from coterie.centroid import _streamed
 from coterie.centroid._covers import KeptCover, StreamedCover
@@ -22,12 +23,14 @@ from coterie.centroid._fitted import Fitted, label_any
 from coterie.centroid._kept import KeptTally
 from coterie.centroid._passes import choose_space, sum_nearest
 from coterie.centroid._races import closest_sq_dists, race
+from coterie.centroid._remembered import RememberedTally
 from coterie.centroid._seeding import SEEDINGS, affordable
 from coterie.centroid._shares import Reached
+from coterie.centroid._steps import new_tally
 from coterie.centroid._streamed import StreamedTally
 from coterie.data import ArraySource, Block, as_source
 from coterie.data.chance import Chance
-from streams import Stream
+from streams import Afar, Stream
 
 pytestmark = pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 
@@ -51,8 +54,9 @@ def assert_same(streamed: Any, kept: Any) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("init", ALIKE)
+@pytest.mark.parametrize("kind", [Stream, Afar])
 def test_centres_have_the_bits_of_rows_in_memory(
-    init: str, weighted: bool, dtype: Any, sizes: Any
+    kind: type[Stream], init: str, weighted: bool, dtype: Any, sizes: Any
 ) -> None:
     X = blobs(600, 3, dtype)
     weights = np.random.default_rng(1).random(600) if weighted else None
@@ -60,7 +64,7 @@ def test_centres_have_the_bits_of_rows_in_memory(
         weights[::5] = 0
     settings: dict[str, Any] = {"init": init, "n_init": 2, "random_state": 3}
     kept = KMeans(8, **settings).fit(X, sample_weight=weights)
-    streamed = KMeans(8, **settings).fit(Stream(X, sizes), sample_weight=weights)
+    streamed = KMeans(8, **settings).fit(kind(X, sizes), sample_weight=weights)
     assert_same(streamed, kept)
     assert streamed.n_iter_ == kept.n_iter_
     for key in ("objective_assign", "objective_update", "shift"):
@@ -91,13 +95,14 @@ def test_small_and_degenerate_rows_too(
     start = X[rng.permutation(n_rows)[:k]].astype(np.float64)
     start[rng.random(k) < 0.2] += 100 * scale
     kept = KMeans(k, init=start, tol=0).fit(X)
-    streamed = KMeans(k, init=start, tol=0).fit(Stream(X, sizes))
-    assert_same(streamed, kept)
-    told = [
-        [event for event in model.events_ if event["what"] == "relocated"]
-        for model in (streamed, kept)
-    ]
-    assert told[0] == told[1]
+    for kind in (Stream, Afar):
+        streamed = KMeans(k, init=start, tol=0).fit(kind(X, sizes))
+        assert_same(streamed, kept)
+        told = [
+            [event for event in model.events_ if event["what"] == "relocated"]
+            for model in (streamed, kept)
+        ]
+        assert told[0] == told[1]
 
 
 def test_outliers_and_offsets_need_sums_of_several_integers() -> None:
@@ -108,19 +113,23 @@ def test_outliers_and_offsets_need_sums_of_several_integers() -> None:
         assert_same(KMeans(5, init=rows[:5]).fit(Stream(rows)), kept)
 
 
-def test_few_means_are_gathered_some_clusters_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [Stream, Afar])
+def test_few_means_are_gathered_some_clusters_at_a_time(
+    kind: type[Stream], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(_streamed, "_FEW_VALUES", 10_000)
     X = blobs(300, 2)
     kept = KMeans(40, init=X[:40]).fit(X)
-    assert_same(KMeans(40, init=X[:40]).fit(Stream(X)), kept)
+    assert_same(KMeans(40, init=X[:40]).fit(kind(X)), kept)
 
 
-def test_a_streamed_tally_moves_rows_as_a_kept_one_does() -> None:
+@pytest.mark.parametrize("kind", [StreamedTally, RememberedTally])
+def test_a_streamed_tally_moves_rows_as_a_kept_one_does(kind: type[StreamedTally]) -> None:
     X = blobs(200, 3)
     weights = np.random.default_rng(0).random(200)
     kept, streamed = as_source(X, weights), Stream(X, weights=weights)
     space = choose_space(kept)[1]
-    tallies: list[Any] = [KeptTally(kept, space, 5), StreamedTally(streamed, space, 5)]
+    tallies: list[Any] = [KeptTally(kept, space, 5), kind(streamed, space, 5)]
     centers = X[:5].copy()
     centers[3:] += 1000  # nobody's
     found = []
@@ -133,6 +142,26 @@ def test_a_streamed_tally_moves_rows_as_a_kept_one_does() -> None:
     np.testing.assert_array_equal(tallies[0].sums, tallies[1].sums)
     np.testing.assert_array_equal(tallies[0].means(centers), tallies[1].means(centers))
     assert tallies[0]._sse(centers) == pytest.approx(tallies[1]._sse(centers), rel=1e-13)
+
+
+def test_labels_are_remembered_while_memory_allows() -> None:
+    X = blobs(200, 3)
+    space = choose_space(as_source(X))[1]
+    assert type(new_tally(Stream(X), space, 2)) is RememberedTally
+    assert type(new_tally(Afar(X), space, 2)) is StreamedTally
+    with coterie.options(max_memory=4 * 8 * 200 - 1):
+        assert type(new_tally(Stream(X), space, 2)) is StreamedTally
+
+
+def test_a_fit_that_remembers_labels_knows_when_none_changed() -> None:
+    X = blobs(70_000, 3)  # so many that no cluster is small
+    kept = KMeans(5, init=X[:5], tol=0, algorithm="lloyd").fit(X)
+    stream = Stream(X, (9000, 0, 1, 30_000))
+    streamed = KMeans(5, init=X[:5], tol=0, algorithm="lloyd").fit(stream)
+    told = [[entry["n_changed"] for entry in model.history_] for model in (kept, streamed)]
+    assert told[0] == told[1]
+    # Two looks at the columns, a pass an iteration, the labels and their distances at the end.
+    assert stream.n_passes == streamed.n_iter_ + 4
 
 
 @pytest.mark.parametrize("sizes", CUTS)

@@ -14,7 +14,7 @@ from coterie.centroid._passes import ClusterSums, survey
 from coterie.centroid._races import potentials, race_from
 from coterie.centroid._seed_distances import SeedDistances, seed_distances
 from coterie.centroid._space import Space
-from coterie.centroid._streamed import Labelling, find_farthest
+from coterie.centroid._streamed import ByCenters, find_farthest
 from coterie.data import ArraySource, Block, RowsByNumber, Source
 from coterie.data.chance import Chance
 
@@ -293,7 +293,7 @@ def _farthest_streamed(blocks: Source, space: Space, n_clusters: int, first: int
     """The same by a pass for every seed, which looks at all seeds so far."""
     seeds, centers = [first], blocks.take([first])
     while len(seeds) < n_clusters:
-        found = blocks.total(find_farthest, Labelling(centers, space), centers, 1)
+        found = blocks.total(find_farthest, ByCenters(centers, space), centers, 1)
         if found.rows.size == 0:
             return _with_copies(blocks, np.array(seeds), n_clusters)
         seeds.append(int(found.rows[0]))

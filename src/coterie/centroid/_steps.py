@@ -9,10 +9,12 @@ from itertools import repeat
 import numpy as np
 import numpy.typing as npt
 
+from coterie._config import has_spare
 from coterie._history import Recorder
 from coterie._kernels import kernels
 from coterie.centroid._kept import KeptTally
 from coterie.centroid._passes import unit_weights
+from coterie.centroid._remembered import RememberedTally
 from coterie.centroid._space import Space
 from coterie.centroid._streamed import StreamedTally
 from coterie.centroid._tally import Tally
@@ -27,6 +29,9 @@ _NOTHING, _EVERYTHING = 0, np.iinfo(np.uint16).max
 _TINY, _SMALL, _CALM = 300, 2000, 0.02
 #: Bounds on few and narrow centres are dropped when they leave more than this share of rows.
 _WORTH = 0.45
+
+#: Bytes of a label; those of the best run so far are held while the next is made.
+_LABEL_BYTES = 2 * 4
 
 
 class PlainStep:
@@ -210,4 +215,6 @@ def new_tally(blocks: Source, space: Space, n_clusters: int) -> Tally:
     """A tally of no row yet, by where the rows are."""
     if isinstance(blocks, ArraySource):
         return KeptTally(blocks, space, n_clusters)
+    if not blocks.remote and has_spare(_LABEL_BYTES * blocks.n_rows):
+        return RememberedTally(blocks, space, n_clusters)
     return StreamedTally(blocks, space, n_clusters)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,11 +38,12 @@ class StreamedTally(Tally):
         self._n_rows = np.zeros(n_clusters, dtype=np.int64)
         self._labelling: Labelling | None = None
 
-    def assign(self, centers: Floats) -> None:
+    def assign(self, centers: Floats) -> int | None:
         found = self.blocks.total(sum_nearest, centers, self.space)
         self.sums, self.weight_sums = found.sums, found.weight_sums
         self._n_rows = found.n_rows
-        self._labelling = Labelling(centers, self.space)
+        self._labelling = ByCenters(centers, self.space)
+        return None
 
     def publish(self, centers: Floats) -> tuple[Labels, float]:
         labels = assign(self.blocks, centers, self.space)
@@ -74,37 +76,47 @@ class StreamedTally(Tally):
         for at, to in enumerate(empty[: found.rows.size].tolist()):
             one = ArraySource(found.values[[at]], found.weight_of(at), self.blocks.n_threads)
             alone = one.total(sum_nearest, one.take([0]), self.space)
-            source = int(found.labels[at])
-            self._move_sums(alone.sums[:, 0], alone.weight_sums[:, 0], source, to)
-            self._n_rows[source] -= 1
-            self._n_rows[to] += 1
-            moves.append(Move(int(found.rows[at]), source, to))
-        self._labelling = self._labelling.after(moves)
+            move = Move(int(found.rows[at]), int(found.labels[at]), to)
+            self._move_sums(alone.sums[:, 0], alone.weight_sums[:, 0], move.source, to)
+            self._move_rows(move)
+            moves.append(move)
         return moves
+
+    def _move_rows(self, move: Move) -> None:
+        """Have the row that was moved labelled and counted where it is now."""
+        assert isinstance(self._labelling, ByCenters)
+        self._n_rows[move.source] -= 1
+        self._n_rows[move.to] += 1
+        self._labelling = self._labelling.after(move)
+
+
+class Labelling(ABC):
+    """How the rows are labelled now: what tells the labels of a block, on any machine."""
+
+    space: Space
+
+    @abstractmethod
+    def of(self, block: Block) -> Labels:
+        """The labels of a block's rows."""
 
 
 @dataclass(frozen=True)
-class Labelling:
-    """How the rows are labelled now: by their nearest centre, but for a few that were moved."""
+class ByCenters(Labelling):
+    """By the nearest centre, but for a few rows that were moved."""
 
     centers: Floats
     space: Space
-    rows: Ints | None = None
-    clusters: Labels | None = None
+    moved: dict[int, int] = field(default_factory=dict)
 
-    def after(self, moves: list[Move]) -> Labelling:
-        """The same once more rows were moved."""
-        rows = np.array([move.row for move in moves], dtype=np.int64)
-        clusters = np.array([move.to for move in moves], dtype=np.int32)
-        order = np.argsort(rows)
-        return Labelling(self.centers, self.space, rows[order], clusters[order])
+    def after(self, move: Move) -> ByCenters:
+        """The same once one more row was moved."""
+        return replace(self, moved=self.moved | {move.row: move.to})
 
     def of(self, block: Block) -> Labels:
-        """The labels of a block's rows."""
         labels = labels_of(block, self.centers, self.space)
-        if self.rows is not None and self.clusters is not None:
-            begin, end = np.searchsorted(self.rows, (block.span.start, block.span.stop))
-            labels[self.rows[begin:end] - block.start] = self.clusters[begin:end]
+        for row, cluster in self.moved.items():
+            if block.span.start <= row < block.span.stop:
+                labels[row - block.start] = cluster
         return labels
 
 

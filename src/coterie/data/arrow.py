@@ -14,6 +14,7 @@ from coterie.data._arrow_batches import Wanted, format_of, readable, tables_of
 from coterie.data._arrow_floats import float_blocks, float_type, is_number
 from coterie.data._delimited import listing, no_column
 from coterie.data._read_ahead import read_ahead
+from coterie.data._row_file import RowFile
 from coterie.data.source import Source
 from coterie.errors import DataError
 
@@ -28,7 +29,8 @@ class ArrowSource(Source):
     files and their row groups are cut; some blocks are read ahead. Columns of text or times are
     refused where rows of numbers are asked for; `tables` has them.
 
-    Memory: four blocks of 16 MB (less under `max_memory`) and what is being decoded.
+    Memory: four blocks of 16 MB (less under `max_memory`) and what is being decoded. Disk: the rows
+    as numbers in a temporary file from the second pass on; see `RowFile`.
 
     Parameters
     ----------
@@ -75,6 +77,7 @@ class ArrowSource(Source):
         super().__init__(
             len(names), dtype, names=names, n_rows=self._counted(), n_threads=n_threads
         )
+        self._decoded = RowFile(self.n_cols, self.dtype)
 
     def __str__(self) -> str:
         return self._name
@@ -113,7 +116,7 @@ class ArrowSource(Source):
             tables = self._tables(batch_rows)
             return float_blocks(tables, self.n_cols, self.dtype, block_rows)
 
-        yield from read_ahead(blocks)
+        yield from self._decoded.blocks(blocks, self._n_rows, block_rows)
 
     def _row_bytes(self) -> int:
         return max(1, self.n_cols * self.dtype.itemsize)

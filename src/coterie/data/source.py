@@ -210,8 +210,8 @@ class Source(ABC):
             return found
         for block in self:
             found = found + pick_rows(block, wanted)
-            if block.span.stop > last:
-                break
+            if last < block.span.stop != self._n_rows:
+                break  # before the end: a pass that ends by itself may leave something for the next
         return found
 
     def take(self, row_ids: npt.ArrayLike) -> npt.NDArray[np.float64]:
