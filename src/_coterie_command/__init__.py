@@ -16,6 +16,8 @@ __all__ = ["leave", "leave_when_interrupted", "main"]
 def main() -> int:
     """Run the command of this process and return its exit code."""
     leave_when_interrupted()
+    # Arrow chooses when it is loaded; its own allocator keeps much of what is freed to itself.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from coterie.cli import main as run
 
     return run()

@@ -29,7 +29,7 @@ _UNITS = {"": 1, "B": 1} | {
 }
 #: Blocks that fit the memory: some four at once, and as much again in decoding; the rest
 #: is for the model, the labels and what Python itself takes.
-_BLOCKS_AT_ONCE = 32
+_BLOCKS_AT_ONCE = 64
 #: The share of the memory that may be spent to spare time.
 _SPARE = 4
 

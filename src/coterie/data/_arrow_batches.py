@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from coterie._config import get_options
 from coterie.errors import DataError
 
 #: Bytes of a column of a Parquet file that are fetched at a time.
@@ -100,8 +101,12 @@ def _parquet(fragment: Any, wanted: Wanted) -> Iterator[Any]:
             file, metadata=fragment.metadata, pre_buffer=not local,
             buffer_size=_FETCHED_BYTES if local else 0,
         )  # fmt: skip
+        # Threads that decode columns at once hold some buffers each.
+        threads = get_options()["max_memory"] is None
         for group in groups:
-            yield from reader.iter_batches(wanted.batch_rows, row_groups=[group], columns=columns)
+            yield from reader.iter_batches(
+                wanted.batch_rows, row_groups=[group], columns=columns, use_threads=threads
+            )
 
 
 def _mapped(fragment: Any, wanted: Wanted) -> Iterator[Any]:

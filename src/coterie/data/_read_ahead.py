@@ -9,6 +9,8 @@ from threading import Condition, Thread
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
+from coterie.data._giving_back import give_back
+
 Item = TypeVar("Item")
 
 #: Pieces that wait to be used; one more is being made, and one is in use.
@@ -21,6 +23,7 @@ def read_ahead(make: Callable[[], Iterator[Item]], depth: int = DEPTH) -> Iterat
     The thread ends with the iterator: when it is used up, closed or forgotten, and when either
     side fails. An exception of `make` is raised here, after the pieces made before it.
     """
+    give_back()
     shelf: _Shelf[Item] = _Shelf(depth)
     worker = Thread(target=_fill, args=(shelf, make), name="coterie-reader", daemon=True)
     shelf.worker = worker
@@ -34,6 +37,7 @@ def read_ahead(make: Callable[[], Iterator[Item]], depth: int = DEPTH) -> Iterat
             del item  # not held while the next is awaited
     finally:
         shelf.close()
+        give_back()
 
 
 _END: Any = object()
@@ -90,6 +94,7 @@ def _fill(shelf: _Shelf[Any], make: Callable[[], Iterator[Any]]) -> None:
             if not shelf.put(item):
                 return
             del item
+            give_back()
         shelf.put(_END)
     except BaseException as error:
         shelf.put(_Failure(error))

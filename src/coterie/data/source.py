@@ -238,24 +238,21 @@ class Source(ABC):
         """
         from coterie.data.array import ArraySource
 
-        held: list[Any] = []
-        n_held = start = 0
+        start, window = 0, _Window(self, n_rows)
         for block in self:
             rows = block.rows
-            while n_held + rows.shape[0] >= n_rows:
-                part, rows = rows[: n_rows - n_held], rows[n_rows - n_held :]
-                yield ArraySource(*self._window([*held, part], start, n_rows))
-                start, held, n_held = start + n_rows, [], 0
+            while window.n_held + rows.shape[0] >= n_rows:
+                n_missing = n_rows - window.n_held
+                window.add(rows[:n_missing])
+                rows = rows[n_missing:]
+                weights = None if self.weights is None else self.weights[start : start + n_rows]
+                yield ArraySource(window.rows(), weights, self.n_threads)
+                start, window = start + n_rows, _Window(self, n_rows)
             if rows.shape[0]:
-                held.append(rows.copy())  # the block's buffer may be used again
-                n_held += rows.shape[0]
-        if n_held:
-            yield ArraySource(*self._window(held, start, n_held))
-
-    def _window(self, parts: list[Any], start: int, size: int) -> tuple[Any, Any, int]:
-        weights = None if self.weights is None else self.weights[start : start + size]
-        rows = _stacked(parts, self.sparse) if len(parts) > 1 else parts[0].copy()
-        return rows, weights, self.n_threads
+                window.add(rows)
+        if window.n_held:
+            weights = None if self.weights is None else self.weights[start:]
+            yield ArraySource(window.rows(), weights, self.n_threads)
 
     def batches(self, size: int, rng: np.random.RandomState) -> Iterator[ArraySource]:
         """Every row once, so many at a time, each batch in memory.
@@ -327,6 +324,27 @@ class Some:
             empty = np.empty((0, n_cols), dtype=dtype)
             return sp.csr_matrix(empty) if sparse else empty
         return _stacked(list(self.parts), sparse)
+
+
+class _Window:
+    """Room for so many rows of a source, filled by and by: they are copied once."""
+
+    def __init__(self, source: Source, n_rows: int) -> None:
+        self._sparse = source.sparse
+        self._parts: list[Any] = []
+        shape = (0 if source.sparse else n_rows, source.n_cols)
+        self._room = np.empty(shape, dtype=source.dtype)
+        self.n_held = 0
+
+    def add(self, rows: Any) -> None:
+        if self._sparse:
+            self._parts.append(rows.copy())  # the block's buffer may be used again
+        else:
+            self._room[self.n_held : self.n_held + rows.shape[0]] = rows
+        self.n_held += int(rows.shape[0])
+
+    def rows(self) -> Any:
+        return _stacked(self._parts, True) if self._sparse else self._room[: self.n_held]
 
 
 def pick_rows(block: Block, wanted: Ints) -> Some:
