@@ -14,6 +14,7 @@ import numpy as np
 from dask.delayed import delayed
 
 from coterie.data._cells import Typed
+from coterie.data._cluster import no_logs
 from coterie.data._datasets import Files, text_layout
 from coterie.data._notation import NULLS
 from coterie.data.dask import DaskSource
@@ -55,22 +56,23 @@ def connected(address: str) -> Iterator[Any]:
     """
     from distributed import Client
 
-    try:
-        client = Client(address, timeout=_SCHEDULER_SECONDS)
-    except (OSError, ValueError, TypeError, ImportError) as error:
-        raise ConnectionError(
-            f"no Dask scheduler answers at {address!r} ({_reason(error)}); start one with "
-            "'dask scheduler' and give its address, such as tcp://127.0.0.1:8786."
-        ) from error
-    with client:
+    with no_logs():
         try:
-            client.wait_for_workers(1, timeout=_WORKER_SECONDS)
-        except TimeoutError as error:
+            client = Client(address, timeout=_SCHEDULER_SECONDS)
+        except (OSError, ValueError, TypeError, ImportError) as error:
             raise ConnectionError(
-                f"the Dask scheduler at {address!r} has no workers; start some with 'dask worker "
-                f"{address}'."
+                f"no Dask scheduler answers at {address!r} ({_reason(error)}); start one with "
+                "'dask scheduler' and give its address, such as tcp://127.0.0.1:8786."
             ) from error
-        yield client
+        with client:
+            try:
+                client.wait_for_workers(1, timeout=_WORKER_SECONDS)
+            except TimeoutError as error:
+                raise ConnectionError(
+                    f"the Dask scheduler at {address!r} has no workers; start some with 'dask "
+                    f"worker {address}'."
+                ) from error
+            yield client
 
 
 def _reason(error: Exception) -> str:
