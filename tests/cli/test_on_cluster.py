@@ -155,3 +155,33 @@ def test_predict_names_the_row_of_the_table_and_writes_nothing(client, pattern, 
     assert "column 'b'" in err
     assert not Path("labels.csv").exists()
     assert nothing_is_left(client), left_on(client)
+
+
+def test_mistakes_are_one_line(client, pattern, table, capsys):
+    pq.write_table(table.slice(0, 0), "none.parquet")
+    pq.write_table(table.slice(0, 1), "one.parquet")
+    Path("late.csv").write_text("a,b\n" + "1,2\n" * 400_000 + "oops,3\n")
+
+    def said(*arguments):
+        asked = ["fit", *arguments, "--dask", client.scheduler.address, "-o", "out"]
+        assert main(asked) == 2
+        out, err = capsys.readouterr()
+        assert (out, not Path("out").exists()) == ("", True)
+        (line,) = [one for one in err.splitlines() if "warning" not in one]
+        return line
+
+    assert said("none.parquet", "-k", "1") == (
+        "coterie: none.parquet has no rows; pass at least one."
+    )
+    assert "-k 2 was given, but the table has 1 row" in said("one.parquet", "-k", "2")
+    assert "no column 'z'; it has a, b, color, zip" in said(
+        pattern("parquet"), "-k", "2", "--columns", "z"
+    )
+    assert "column 'color' holds text" in said(pattern("csv"), "-k", "2", "--columns", "color")
+    assert "'z*.csv' names no file" in said("z*.csv", "-k", "2")
+    assert said("late.csv", "-k", "1") == (
+        "coterie: late.csv: a cell among numbers is none (could not convert string to float: "
+        "'oops'); mend it, or leave its column out."
+    )
+    assert "- (stdin) was given" in said("-", "-k", "2")
+    assert nothing_is_left(client), left_on(client)

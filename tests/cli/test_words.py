@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from coterie import MixedMixture
 from coterie._files import load_bundle
 from coterie.cli import main
 from coterie.data._cells import Typed, cells_of
@@ -195,3 +196,21 @@ def test_tables_of_all_makers_are_typed_alike():
     numbers = cells_of(Typed(())(arrow.select(["a", "b"])))
     assert numbers.dtype == np.float64
     assert_array_equal(numbers, [[1, 1], [np.nan, 0], [3, np.nan]])
+
+
+def test_columns_without_names_go_by_order(table):
+    write("t.csv", table)
+    fit("t.csv", *SAME, "--method", "mixed", "-o", "held")
+    lines = Path("t.csv").read_bytes().split(b"\n")[1:]
+    Path("bare.csv").write_bytes(b"\n".join(lines))
+    for limit in ((), TIGHT):
+        assert main(["predict", "held/model.coterie", "bare.csv", *limit]) == 0
+        assert labels_in(".") == labels_in("held")
+
+
+def test_models_of_python_are_given_the_names_they_know(table):
+    write("t.parquet", table)
+    model = MixedMixture(3, random_state=0).fit(table.to_pandas())
+    model.save("m")
+    assert main(["predict", "m", "t.parquet", "-o", "l.npy", *TIGHT]) == 0
+    assert_array_equal(np.load("l.npy"), model.predict(table.to_pandas()))

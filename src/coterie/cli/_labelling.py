@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from coterie._config import resolve_n_threads
 from coterie.data import Block, Source, as_source
-from coterie.data._cells import cells_of, is_table
+from coterie.data._cells import is_table
 from coterie.errors import DataError
 from coterie.table_model import TableModel
 
@@ -45,7 +45,9 @@ def fill_labels(block: Block, fitted: TableModel, labels: npt.NDArray[Any]) -> N
     fitted = copy(fitted)
     fitted.model = copy(fitted.model)
     fitted.model.n_threads = block.n_threads
-    rows = cells_of(block.rows) if is_table(block.rows) else block.rows
+    rows, names = block.rows, fitted.columns or getattr(fitted.model, "feature_names_in_", None)
+    if is_table(rows) and names is not None:  # which the files may not know
+        rows = rows.rename_columns(list(names))
     with warnings.catch_warnings():  # the columns were found by name, or stand in order
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         try:

@@ -61,6 +61,8 @@ class DaskSource(Source):
         See `Source`; threads are for what is computed here, a worker uses its own number of them.
     tables
         Whether columns may be of any type: blocks are then parts of the collection as they are.
+    name
+        What to call it in messages.
     """
 
     remote = True
@@ -72,7 +74,9 @@ class DaskSource(Source):
         n_threads: int = 1,
         *,
         tables: bool = False,
+        name: str = "the Dask collection",
     ) -> None:
+        self._name = name
         if isinstance(collection, dask.array.Array):
             columns = _columns_of_array(collection, tables)
         else:
@@ -89,7 +93,7 @@ class DaskSource(Source):
         self._learn(columns.lengths)
 
     def __str__(self) -> str:
-        return "the Dask collection"
+        return self._name
 
     def _learn(self, lengths: Sequence[int] | None) -> None:
         """Take note of how many rows each block has."""

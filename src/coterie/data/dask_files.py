@@ -35,14 +35,35 @@ _CHUNK_BYTES = 1 << 26
 
 @contextmanager
 def on_cluster(stream: AnyStream, places: Sequence[str], address: str) -> Iterator[AnyStream]:
-    """The same columns, read by the workers of a cluster; its client is closed in the end."""
-    with connected(address):
+    """The same columns, read by the workers of a cluster; its client is closed in the end.
+
+    Raises
+    ------
+    ConnectionError
+        If there is no such cluster.
+    DataError
+        If files cannot be read there, or text files turn out to have cells that are no numbers.
+    """
+    with connected(address), _naming(stream.name):
         where = places[0] if len(places) == 1 else list(places)
         collection = dask_rows(where, stream.stored, stream.words)
-        source = DaskSource(collection, tables=stream.tables)
+        source = DaskSource(collection, tables=stream.tables, name=stream.name)
         if stream.tables:
             source = source.through(Typed(stream.words))
         yield replace(stream, source=source)
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Say which files pandas speaks of where they have a word among numbers."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("could not convert string to float"):
+            raise
+        raise DataError(
+            f"{name}: a cell among numbers is none ({error}); mend it, or leave its column out."
+        ) from error
 
 
 @contextmanager

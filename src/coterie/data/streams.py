@@ -186,8 +186,10 @@ def open_table(
         left = {title or "(no name)": refused[title] for title in kept if title in refused}
         usable = [title for title in kept if title not in refused]
         if not usable:
+            other = "" if text else ", or a method that takes text (mixed, categorical)"
             raise DataError(
-                f"{name}: no column is numeric ({'; '.join(first_few(left))}); choose other files."
+                f"{name}: no column is numeric ({'; '.join(first_few(left))}); choose other files"
+                f"{other}."
             )
         names, places_of = select_columns(name, usable, columns, (), named=named)
         stored = [usable[place] for place in places_of]
@@ -198,10 +200,11 @@ def open_table(
             if title in refused:
                 plain = [other for other in titles if other not in refused]
                 raise DataError(f"{name}: {refused[title]}; choose among {listing(plain)}.")
+    stored_as = dict(zip(names, stored, strict=True))
     for title in categorical:
-        if title not in stored:
-            raise DataError(f"{name}: no column {title!r} is in use; it has {listing(stored)}.")
-    source = source.with_text(stored, categorical)
+        if title not in stored_as:
+            raise DataError(f"{name}: no column {title!r} is in use; it has {listing(names)}.")
+    source = source.with_text(stored, [stored_as[title] for title in categorical])
     words = source.text
     rows = source.tables().through(Typed(words)) if text else source
     notes = tuple(f"{note}; it is left out" for note in first_few(left))
