@@ -5,6 +5,7 @@ Covers coterie.data.streams and coterie.data.dask_files.
 
 import gzip
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -284,6 +285,16 @@ def test_a_scheduler_that_does_not_answer(rows, capsys):
     said = refused(capsys, "fit", "t.parquet", "--method", "hdbscan", "--dask", "tcp://127.0.0.1:1")
     assert "hdbscan needs all rows in one place" in said
     assert "one of the methods kmeans, gaussian, dbscan, student-t" in said
+
+
+def test_without_dask_it_says_what_to_install(rows, capsys, monkeypatch):
+    write("t.parquet", rows)
+    monkeypatch.delitem(sys.modules, "coterie.data.dask_files", raising=False)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    asked = ("fit", "t.parquet", "-k", 2, "--dask", "tcp://127.0.0.1:1")
+    assert refused(capsys, *asked) == (
+        "coterie: --dask needs distributed: pip install 'coterie[dask]'\n"
+    )
 
 
 def test_a_scheduler_without_workers(rows, capsys, monkeypatch):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ from coterie.data import ArraySource, Source
 from coterie.data.scaling import Scaling, Standardising, learn_scaling, standardized
 from coterie.data.streams import Stream, is_streamed, open_table
 from coterie.data.tables import Table, read_table
+
+AnyStream = TypeVar("AnyStream", bound=Stream)
 
 #: Rows that are drawn of those that stream.
 _DRAWN_ROWS = 4000
@@ -153,6 +156,17 @@ def given(
         return streamed
     with Wording(method, stream.names).of_errors():
         return _taken_in(streamed, way, streamed.scaling() if scale else None)
+
+
+def read_by_cluster(
+    stream: AnyStream, places: Sequence[str], address: str
+) -> AbstractContextManager[AnyStream]:
+    """The same columns, read by the workers of a cluster while the context lasts."""
+    try:
+        from coterie.data.dask_files import on_cluster
+    except ModuleNotFoundError as error:
+        raise ImportError(f"--dask needs {error.name}: pip install 'coterie[dask]'") from error
+    return on_cluster(stream, places, address)
 
 
 def _taken_in(stream: Streamed, way: Method, scaling: Scaling | None) -> TakenIn:

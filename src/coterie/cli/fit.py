@@ -107,7 +107,7 @@ def fit(
 ) -> None:
     """Cluster the rows of a table and write labels, model and picture."""
     from coterie._files import save_model
-    from coterie.cli._given import Streamed
+    from coterie.cli._given import Streamed, read_by_cluster
     from coterie.cli._given import given as given_rows
     from coterie.cli._methods import METHODS, Choices, restarts
     from coterie.cli._scaling import in_own_units
@@ -162,9 +162,7 @@ def fit(
         wording = Wording(method, table.names)
         with _warnings_in_a_line(wording), wording.of_errors():
             if dask is not None and isinstance(table, Streamed):
-                from coterie.data.dask_files import on_cluster
-
-                table = stack.enter_context(on_cluster(table, data, dask))
+                table = stack.enter_context(read_by_cluster(table, data, dask))
             scaling = table.scaling() if scales else None
             check_rows(method, table.n_rows, n_clusters)
             rows = table.rows(scaling)

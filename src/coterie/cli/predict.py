@@ -59,6 +59,7 @@ def predict(
     """Label the rows of a table with the clusters of a saved model."""
     from coterie._files import load_bundle
     from coterie._writing import check_writable
+    from coterie.cli._given import read_by_cluster
     from coterie.cli._summary import entry, listed
     from coterie.cli._wording import Wording, method_of
     from coterie.data.streams import Stream, files_of
@@ -77,9 +78,7 @@ def predict(
             raise FileError(f"{model}: a {type(fitted.model).__name__} cannot label new rows.")
         table = _table(fitted, data, decimal, header, most_bytes, on_cluster=dask is not None)
         if dask is not None and isinstance(table, Stream):
-            from coterie.data.dask_files import on_cluster
-
-            table = stack.enter_context(on_cluster(table, data, dask))
+            table = stack.enter_context(read_by_cluster(table, data, dask))
         wording = Wording(method_of(fitted.model), table.names)
         tally = Tally()
         labels = tally.passing(_labels(fitted, table, wording))

@@ -12,6 +12,7 @@ import dask.array
 import dask.dataframe
 import numpy as np
 from dask.delayed import delayed
+from distributed import Client
 
 from coterie.data._cells import Typed
 from coterie.data._cluster import no_logs
@@ -75,8 +76,6 @@ def connected(address: str) -> Iterator[Any]:
     ConnectionError
         If no scheduler answers there within some seconds, or it has no workers.
     """
-    from distributed import Client
-
     with no_logs():
         try:
             client = Client(address, timeout=_SCHEDULER_SECONDS)
