@@ -5,6 +5,7 @@ Covers coterie.data.streams and coterie.data.dask_files.
 
 import gzip
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -182,23 +183,6 @@ def test_columns_that_do_not_suit_are_told(rows, capsys):
     assert found.scaling["mean"].shape == (2,)
 
 
-def test_text_reaches_mixed_models(rows, capsys):
-    who = np.where(rows[:, 0] > 20, "old", "young")
-    write("t.parquet", rows, who=who, zip=(rows[:, 1] > 20).astype(int))
-    found = fit("t.parquet", "-k", 2, "--method", "mixed", "--categorical", "zip")
-    assert found.model.kinds_ == ["numeric"] * 3 + ["categorical"] * 2
-    assert "young (" in capsys.readouterr().out
-    assert main(["predict", "coterie-out/model.coterie", "t.parquet", *TIGHT]) == 0
-    assert Path("labels.csv").read_bytes() == Path("coterie-out/labels.csv").read_bytes()
-
-    options = ("-k", 2, "--method", "mixed", "--categorical", "zip", "--max-memory")
-    again = fit("t.parquet", *options, "3MB", "-o", "again")  # more than what is held unasked
-    assert_array_equal(again.model.means_, found.model.means_)
-    capsys.readouterr()
-    said = refused(capsys, "fit", "t.parquet", *options, "1MB", "-o", "other")
-    assert "mixed: this method needs all rows in memory" in said
-
-
 def test_a_picture_of_many_rows_is_one_of_a_sample(rows, monkeypatch):
     import coterie.plots
 
@@ -298,8 +282,19 @@ def test_a_scheduler_that_does_not_answer(rows, capsys):
     assert time.monotonic() - start < 30
     assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in said
     assert "'nonsense'" in refused(capsys, "fit", "t.parquet", "-k", 2, "--dask", "nonsense")
-    said = refused(capsys, "fit", "t.parquet", "--method", "dbscan", "--dask", "tcp://127.0.0.1:1")
-    assert "dbscan needs all rows in one place" in said
+    said = refused(capsys, "fit", "t.parquet", "--method", "hdbscan", "--dask", "tcp://127.0.0.1:1")
+    assert "hdbscan needs all rows in one place" in said
+    assert "one of the methods kmeans, gaussian, dbscan, student-t" in said
+
+
+def test_without_dask_it_says_what_to_install(rows, capsys, monkeypatch):
+    write("t.parquet", rows)
+    monkeypatch.delitem(sys.modules, "coterie.data.dask_files", raising=False)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    asked = ("fit", "t.parquet", "-k", 2, "--dask", "tcp://127.0.0.1:1")
+    assert refused(capsys, *asked) == (
+        "coterie: --dask needs distributed: pip install 'coterie[dask]'\n"
+    )
 
 
 def test_a_scheduler_without_workers(rows, capsys, monkeypatch):

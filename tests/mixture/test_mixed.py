@@ -98,6 +98,8 @@ def test_kinds_are_told_by_type_or_given():
     assert told.kinds_ == ["numeric", "numeric", "categorical", "binary", "binary"]
     given = MixedMixture(kinds={"count": "categorical", 4: "numeric"}).fit(table)
     assert given.kinds_ == ["numeric", "categorical", "categorical", "binary", "numeric"]
+    some = MixedMixture(kinds=["auto", "categorical", *["auto"] * 3]).fit(table)
+    assert some.kinds_ == ["numeric", "categorical", "categorical", "binary", "binary"]
     listed = MixedMixture(kinds=["categorical"]).fit(np.array([[1], [5], [5]]))
     assert listed.categories_[0].tolist() == [1, 5]
     cells = np.array([[1.5, "a", True], [None, "b", False], [2, "a", None]], dtype=object)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie._checks import available_memory
 from coterie._in_memory import rows_in_memory
 from coterie.cli._methods import METHODS, Found, Method
 from coterie.cli._options import check_text_options
 from coterie.cli._scaling import in_own_units
 from coterie.cli._wording import Wording
-from coterie.data import ArraySource, Source, as_source
+from coterie.data import ArraySource, Source
 from coterie.data.scaling import Scaling, Standardising, learn_scaling, standardized
 from coterie.data.streams import Stream, is_streamed, open_table
 from coterie.data.tables import Table, read_table
+
+AnyStream = TypeVar("AnyStream", bound=Stream)
 
 #: Rows that are drawn of those that stream.
 _DRAWN_ROWS = 4000
@@ -144,9 +144,8 @@ def given(
         return Held(table.names, table.values, table.skipped, table.notes)
     check_text_options(places, decimal, header)
     stream = open_table(
-        places, columns, without=without, text=way.takes_text and not on_cluster,
-        categorical=categorical,
-    )  # fmt: skip
+        places, columns, without=without, text=way.takes_text, categorical=categorical
+    )
     streamed = Streamed(**vars(stream))
     if on_cluster:
         return streamed
@@ -159,33 +158,18 @@ def given(
         return _taken_in(streamed, way, streamed.scaling() if scale else None)
 
 
+def read_by_cluster(
+    stream: AnyStream, places: Sequence[str], address: str
+) -> AbstractContextManager[AnyStream]:
+    """The same columns, read by the workers of a cluster while the context lasts."""
+    try:
+        from coterie.data.dask_files import on_cluster
+    except ModuleNotFoundError as error:
+        raise ImportError(f"--dask needs {error.name}: pip install 'coterie[dask]'") from error
+    return on_cluster(stream, places, address)
+
+
 def _taken_in(stream: Streamed, way: Method, scaling: Scaling | None) -> TakenIn:
     """All rows for a method that needs them at once; refused where they do not fit."""
-    if stream.words:
-        rows = _cells_in_memory(stream, way)
-    else:
-        rows = rows_in_memory(way.estimator, stream.rows(scaling), "this method")
+    rows = rows_in_memory(way.estimator, stream.rows(scaling), "this method")
     return TakenIn(stream.names, rows, stream.skipped, stream.notes, scaling)
-
-
-def _cells_in_memory(stream: Streamed, way: Method) -> npt.NDArray[Any]:
-    """All rows of a table with text."""
-    available = available_memory()
-    held = stream.held(math.inf if available is None else available, missing=way.takes_missing)
-    if held is None:
-        raise MemoryError(
-            f"{way.estimator}: this method needs all rows in memory, and tables with text take "
-            f"more than the {(available or 0) / 1e9:.3g} GB that are available; use a sample of "
-            "the rows, or columns of numbers and a method that reads them block by block."
-        )
-    return held.values
-
-
-@contextmanager
-def on_cluster(stream: Streamed, places: Sequence[str], address: str) -> Iterator[Streamed]:
-    """The same columns, read by the workers of a cluster; its client is closed in the end."""
-    from coterie.data.dask_files import connected, dask_rows
-
-    with connected(address):
-        where = places[0] if len(places) == 1 else list(places)
-        yield replace(stream, source=as_source(dask_rows(where, stream.stored)))

@@ -11,7 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._history import durations, iterations
+from coterie.cli._labelling import labels_of
+from coterie.cli._means import cluster_means
 from coterie.data import Source, is_dask
+from coterie.table_model import TableModel
 
 #: An array, or what streams.
 Rows = Any
@@ -50,7 +53,7 @@ class Method:
 
     `options` are names on the command line, each with the estimator's parameter it is; "" if it
     is about reading the table. `least_rows` are needed whatever was asked for. A method that
-    `streams` takes sources of rows as well.
+    `streams` takes sources of rows as well; one that is `on_clusters` takes those of a cluster.
     """
 
     estimator: str
@@ -62,6 +65,11 @@ class Method:
     has_tree: bool = False
     least_rows: int = 2
     streams: bool = False
+    on_clusters: bool = False
+
+    @property
+    def takes_clusters(self) -> bool:
+        return self.streams or self.on_clusters
 
 
 _RESTARTS = {"clusters": "n_components", "init": "init_params", "n_init": "n_init"}
@@ -104,7 +112,7 @@ def agglomerative(rows: Rows, choices: Choices, units: str) -> Found:
     if model.n_clusters_ > 1:
         facts["cut below"] = f"{model.distances_[1 - model.n_clusters_]:.10g} ({units})"
     facts.update(_course(model.history_))
-    return Found(model, model.labels_, _means(rows, model.labels_), facts)
+    return Found(model, model.labels_, cluster_means(rows, model.labels_), facts)
 
 
 def dbscan(rows: Rows, choices: Choices, units: str) -> Found:
@@ -117,7 +125,7 @@ def dbscan(rows: Rows, choices: Choices, units: str) -> Found:
     chosen = ", chosen by the k-distances" if model.eps == "auto" else ""
     facts = {"eps": f"{eps:.10g} ({units}{chosen})", "min_samples": str(model.min_samples)}
     facts.update(_course(model.history_))
-    return Found(model, model.labels_, _means(rows, model.labels_), facts)
+    return Found(model, model.labels_, cluster_means(rows, model.labels_), facts)
 
 
 def hdbscan(rows: Rows, choices: Choices, units: str) -> Found:
@@ -127,7 +135,7 @@ def hdbscan(rows: Rows, choices: Choices, units: str) -> Found:
     model = HDBSCAN(**_params(METHODS["hdbscan"].options, choices)).fit(rows)
     size = getattr(model, "min_cluster_size_", model.min_cluster_size)
     facts = {"min. size": f"{size} rows a cluster", **_course(model.history_)}
-    return Found(model, model.labels_, _means(rows, model.labels_), facts)
+    return Found(model, model.labels_, cluster_means(rows, model.labels_), facts)
 
 
 def _mixture(method: str, centers: Callable[[Any], Any], **defaults: Any) -> Any:
@@ -163,11 +171,8 @@ class Predicted:
     rows: Source
 
     def __iter__(self) -> Iterator[npt.NDArray[Any]]:
-        if self.rows.remote:
-            yield self.model.predict(self.rows).compute()
-            return
-        for block in self.rows:
-            yield self.model.predict(block.rows)
+        # Rows are scaled already and have no names, as those of the fit.
+        yield from labels_of(TableModel(self.model), self.rows)
 
 
 def _course(history: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -200,13 +205,6 @@ def _mixed_centers(model: Any) -> Any:
     return np.array(columns, dtype=object).T
 
 
-def _means(rows: Rows, labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Mean row of every cluster."""
-    n_clusters = int(labels.max(initial=-1)) + 1
-    means = [rows[labels == label].mean(axis=0) for label in range(n_clusters)]
-    return np.array(means).reshape(n_clusters, rows.shape[1])
-
-
 _DENSITY = {"min_samples": "min_samples", "metric": "metric"}
 
 METHODS: dict[str, Method] = {
@@ -230,7 +228,7 @@ METHODS: dict[str, Method] = {
         {"clusters": "n_clusters", "linkage": "linkage", "metric": "metric"},
         has_tree=True,
     ),
-    "dbscan": Method("DBSCAN", dbscan, {"eps": "eps", **_DENSITY}, least_rows=1),
+    "dbscan": Method("DBSCAN", dbscan, {"eps": "eps", **_DENSITY}, least_rows=1, on_clusters=True),
     "hdbscan": Method("HDBSCAN", hdbscan, {"min_cluster_size": "min_cluster_size", **_DENSITY}),
     "student-t": Method(
         "StudentTMixture",
@@ -265,13 +263,15 @@ METHODS: dict[str, Method] = {
         takes_missing=True,
         takes_text=True,
         scales=False,
+        streams=True,
     ),
     "mixed": Method(
         "MixedMixture",
         _mixture("mixed", _mixed_centers),
-        {**_MIXTURE, "categorical": ""},
+        {**_MIXTURE, "categorical": "kinds"},
         takes_missing=True,
         takes_text=True,
         scales=False,
+        streams=True,
     ),
 }

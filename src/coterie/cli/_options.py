@@ -20,6 +20,13 @@ Data = Annotated[
 MaxMemory = Annotated[
     str | None, typer.Option(help="Memory to stay within, such as 1GB; no limit by default.")
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786, whose workers "
+        "read the files and compute."
+    ),
+]
 Decimal = Annotated[
     str | None, typer.Option(help="The decimal mark, . or , where it cannot be told.")
 ]
@@ -71,6 +78,17 @@ def check_text_options(places: Sequence[str], decimal: str | None, header: bool 
             f"{_READ_WHOLE >> 20} MB, which is read whole; leave it out, or convert the data to "
             "Parquet."
         )
+
+
+def kinds_of(columns: Sequence[str], categorical: Sequence[str]) -> list[str]:
+    """What a mixture is told of each column: which are categorical; the others tell themselves."""
+    for name in categorical:
+        if name not in columns:
+            raise ValueError(
+                f"--categorical {name} was given, and the columns in use are {', '.join(columns)}; "
+                "name some of them."
+            )
+    return ["categorical" if column in categorical else "auto" for column in columns]
 
 
 def names(listed: str | None) -> list[str]:

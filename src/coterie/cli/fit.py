@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coterie.cli._options import (
+    Dask,
     Data,
     Decimal,
     Header,
@@ -19,6 +20,7 @@ from coterie.cli._options import (
     check_options,
     check_rows,
     given,
+    kinds_of,
     memory_limited,
     names,
     number_or_auto,
@@ -98,17 +100,14 @@ def fit(
     decimal: Decimal = None,
     header: Header = None,
     max_memory: MaxMemory = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(help="Address of a Dask scheduler whose workers read and fit the files."),
-    ] = None,
+    dask: Dask = None,
     threads: Annotated[
         int | None, typer.Option(help="Threads to use; all by default.", min=1)
     ] = None,
 ) -> None:
     """Cluster the rows of a table and write labels, model and picture."""
     from coterie._files import save_model
-    from coterie.cli._given import Streamed, on_cluster
+    from coterie.cli._given import Streamed, read_by_cluster
     from coterie.cli._given import given as given_rows
     from coterie.cli._methods import METHODS, Choices, restarts
     from coterie.cli._scaling import in_own_units
@@ -129,8 +128,8 @@ def fit(
         categorical=categorical, threshold=threshold, fractions=fractions,
     )  # fmt: skip
     check_options(method, own, scale, decimal)
-    if dask is not None and not way.streams:
-        ways = ", ".join(name for name, other in METHODS.items() if other.streams)
+    if dask is not None and not way.takes_clusters:
+        ways = ", ".join(name for name, other in METHODS.items() if other.takes_clusters)
         raise ValueError(
             f"{method} needs all rows in one place, and --dask {dask} was given; leave it out, or "
             f"use one of the methods {ways}."
@@ -158,10 +157,12 @@ def fit(
         )
         for note in table.notes:
             _warn(note)
+        if categorical is not None:
+            own["categorical"] = kinds_of(table.names, names(categorical))
         wording = Wording(method, table.names)
         with _warnings_in_a_line(wording), wording.of_errors():
             if dask is not None and isinstance(table, Streamed):
-                table = stack.enter_context(on_cluster(table, data, dask))
+                table = stack.enter_context(read_by_cluster(table, data, dask))
             scaling = table.scaling() if scales else None
             check_rows(method, table.n_rows, n_clusters)
             rows = table.rows(scaling)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +13,7 @@ import typer
 
 from coterie.cli._interrupts import raise_when_interrupted
 from coterie.cli._options import (
+    Dask,
     Data,
     Decimal,
     Header,
@@ -53,13 +54,15 @@ def predict(
     decimal: Decimal = None,
     header: Header = None,
     max_memory: MaxMemory = None,
+    dask: Dask = None,
 ) -> None:
     """Label the rows of a table with the clusters of a saved model."""
     from coterie._files import load_bundle
     from coterie._writing import check_writable
+    from coterie.cli._given import read_by_cluster
     from coterie.cli._summary import entry, listed
     from coterie.cli._wording import Wording, method_of
-    from coterie.data.streams import files_of
+    from coterie.data.streams import Stream, files_of
     from coterie.errors import FileError
 
     check_decimal(decimal)
@@ -69,11 +72,13 @@ def predict(
         refuse_overwriting([model, *map(Path, files_of(data))], [output])
 
     raise_when_interrupted()
-    with memory_limited(max_memory) as most_bytes:
+    with memory_limited(max_memory) as most_bytes, ExitStack() as stack:
         fitted = load_bundle(model)
         if not hasattr(fitted, "predict"):
             raise FileError(f"{model}: a {type(fitted.model).__name__} cannot label new rows.")
-        table = _table(fitted, data, decimal, header, most_bytes)
+        table = _table(fitted, data, decimal, header, most_bytes, on_cluster=dask is not None)
+        if dask is not None and isinstance(table, Stream):
+            table = stack.enter_context(read_by_cluster(table, data, dask))
         wording = Wording(method_of(fitted.model), table.names)
         tally = Tally()
         labels = tally.passing(_labels(fitted, table, wording))
@@ -100,6 +105,8 @@ def _table(
     decimal: str | None,
     header: bool | None,
     most_bytes: int,
+    *,
+    on_cluster: bool,
 ) -> Table | Stream:
     """The columns of the model, in memory or streamed."""
     from coterie.data.streams import is_streamed, open_table
@@ -109,7 +116,7 @@ def _table(
     columns = None if known is None else list(known)
     takes = fitted.model.__sklearn_tags__().input_tags
     categorical = _word_columns(fitted.model, columns)
-    if is_streamed(data, most_bytes):
+    if on_cluster or is_streamed(data, most_bytes):
         check_text_options(data, decimal, header)
         return open_table(data, columns, text=takes.string, categorical=categorical)
     return read_table(
@@ -126,15 +133,17 @@ def _table(
 def _labels(
     fitted: TableModel, table: Table | Stream, wording: Wording
 ) -> Iterator[npt.NDArray[Any]]:
-    """Labels of some rows at a time."""
+    """Labels of some rows at a time, made where the rows are."""
+    from coterie.cli._labelling import RowsRefusedError, labels_of
+    from coterie.data import ArraySource
     from coterie.data.tables import Table
 
-    with warnings.catch_warnings():  # the columns were found by name, or stand in order
-        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        for start, rows in [(0, table.values)] if isinstance(table, Table) else table.blocks():
-            with wording.of_errors(start):
-                labels = fitted.predict(rows)
-            yield labels
+    rows = ArraySource(table.values) if isinstance(table, Table) else table.source
+    try:
+        yield from labels_of(fitted, rows)
+    except RowsRefusedError as refused:
+        with wording.of_errors(refused.start):
+            raise
 
 
 def _word_columns(model: Any, names: Sequence[str] | None) -> list[str]:

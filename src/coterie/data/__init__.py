@@ -1,7 +1,15 @@
 """Where rows come from: one interface, Source, over arrays, files, databases and clusters."""
 
 from coterie.data.array import ArraySource
-from coterie.data.opened import as_source, as_tables, elsewhere, is_dask, is_elsewhere, open
+from coterie.data.opened import (
+    as_source,
+    as_tables,
+    elsewhere,
+    is_dask,
+    is_elsewhere,
+    is_remote,
+    open,
+)
 from coterie.data.source import Block, RowsByNumber, Source
 from coterie.data.sql import from_sql, write_sql
 
@@ -16,6 +24,7 @@ __all__ = [
     "from_sql",
     "is_dask",
     "is_elsewhere",
+    "is_remote",
     "open",
     "write_sql",
 ]  # fmt: skip

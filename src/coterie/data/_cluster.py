@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -26,6 +27,39 @@ def quiet_about_size() -> Any:
     if "distributed" not in sys.modules:
         return nullcontext()
     return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
+
+
+class _NotDasks(logging.Filter):
+    """Drops what asyncio logs of tasks of Dask's that ended with an error nobody waits for."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+        return not type(error).__module__.startswith("distributed")
+
+
+_NOT_DASKS = _NotDasks()
+
+
+@contextmanager
+def no_logs() -> Iterator[None]:
+    """Nothing of what Dask logs here while it connects, fails or is interrupted: errors tell it.
+
+    Tasks that an interrupt leaves are logged when they are collected, which may be at the very end;
+    so the words on these are dropped for good.
+    """
+    logging.getLogger("asyncio").addFilter(_NOT_DASKS)
+    levels = {
+        logger: logger.level
+        for name, logger in logging.root.manager.loggerDict.items()
+        if name.partition(".")[0] == "distributed" and isinstance(logger, logging.Logger)
+    }
+    try:
+        for logger in levels:
+            logger.setLevel(logging.CRITICAL + 1)
+        yield
+    finally:
+        for logger, level in levels.items():
+            logger.setLevel(level)
 
 
 @contextmanager
@@ -54,9 +88,15 @@ def _told(error: Exception) -> Exception | None:
             f"{error.task!r}; if they ran out of memory, pass smaller chunks or give them more."
         )
     if isinstance(error, (CancelledError, ClosedClientError, CommClosedError)):
-        why = " ".join(str(error).split()) or type(error).__name__
         return ConnectionError(
             f"The Dask cluster, or rows that only it had, went away during a pass over the rows "
-            f"({why[:200]}); start it anew and ask again."
+            f"({_why(error)}); start it anew and ask again."
         )
     return None
+
+
+def _why(error: Exception) -> str:
+    """What Dask gives as the reason, in one line."""
+    (told, *_) = getattr(error, "error_groups", None) or [error]  # the largest group first
+    why = getattr(told, "reason", None) or str(error) or type(error).__name__
+    return " ".join(str(why).split()).rstrip(".")[:200]

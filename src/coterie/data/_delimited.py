@@ -156,15 +156,20 @@ def read_delimited(
     header: bool | None,
     decimal: str | None,
     categorical: Collection[str],
+    columns: Sequence[str] | None = None,
 ) -> Delimited:
     """Parse text with Arrow, which infers the type of a column from all its cells.
 
     Where that is not told, the delimiter is what the first line has most of, the first line has
-    names unless its cells are numbers, and the decimal mark is what `guess_decimal` says.
+    names unless its cells are numbers, and the decimal mark is what `guess_decimal` says. Where
+    there are no names, as many `columns` as there are name them.
     """
     first, delimiter = first_line(name, data, delimiter)
     has_header = has_names(first) if header is None else header
     titles = first if has_header else [f"x{index}" for index in range(len(first))]
+    if columns is not None and not has_header:
+        strange = len(columns) == len(titles) and not set(columns) & set(titles)
+        titles = list(columns) if strange else titles
     for title in categorical:
         if title not in titles:
             raise no_column(name, title, titles)

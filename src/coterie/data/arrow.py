@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -45,6 +45,9 @@ class ArrowSource(Source):
         float32 or float64; None: float32 where no column is wider.
     name
         What to call it in messages.
+    text
+        Columns to call text whatever they hold. Text files are then read so, without a look at the
+        cells; others have what they have.
     """
 
     #: Bytes of rows a block holds.
@@ -61,11 +64,12 @@ class ArrowSource(Source):
         dtype: npt.DTypeLike | None = None,
         n_threads: int = 1,
         name: str | None = None,
+        text: Collection[str] = (),
     ) -> None:
         self._name = name or "the dataset"
         self._kept: Any = None  # what must not go away before the source
         self._dataset = dataset
-        schema = dataset.schema
+        self._known_schema = schema = _with_text(dataset.schema, text)
         names = _chosen(self._name, schema.names, columns)
         self.schema = _fields(schema, names)
         self._filter = _expression(filter)
@@ -90,6 +94,12 @@ class ArrowSource(Source):
     def tables(self) -> ArrowTables:
         """The same rows with all columns as they are stored: the rows of a block are a table."""
         return ArrowTables(self)
+
+    def with_text(self, columns: Sequence[str], text: Collection[str]) -> ArrowSource:
+        """Rows with these columns, of which those in `text` are text whatever they hold."""
+        other = ArrowSource(self._dataset, columns, self._filter, name=self._name, text=text)
+        other._kept = self._kept
+        return other
 
     def column(self, name: str) -> Any:
         """One column of all rows as a pyarrow array in memory, chosen or not: keys, say."""
@@ -126,7 +136,7 @@ class ArrowSource(Source):
 
     def _tables(self, batch_rows: int) -> Iterator[Any]:
         """Tables of at most so many rows each."""
-        wanted = Wanted(self.schema, self._dataset.schema, self._read, self._filter, batch_rows)
+        wanted = Wanted(self.schema, self._known_schema, self._read, self._filter, batch_rows)
         for fragment in self._fragments:
             yield from tables_of(fragment, wanted)
 
@@ -205,6 +215,14 @@ def _fields(schema: Any, names: Sequence[str]) -> Any:
     import pyarrow as pa
 
     return pa.schema([schema.field(name) for name in names])
+
+
+def _with_text(schema: Any, text: Collection[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.schema(
+        [field.with_type(pa.string()) if field.name in text else field for field in schema]
+    )
 
 
 def _expression(filter: Any) -> Any:

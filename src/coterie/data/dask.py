@@ -17,7 +17,7 @@ from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from coterie._distinct import distinct
-from coterie.data._cluster import clear_errors, client_in_force, quiet_about_size
+from coterie.data._cluster import client_in_force, quiet_about_size
 from coterie.data._groups import Graph, Groups, add_tree, computed
 from coterie.data._tasks import (
     Fill,
@@ -61,6 +61,8 @@ class DaskSource(Source):
         See `Source`; threads are for what is computed here, a worker uses its own number of them.
     tables
         Whether columns may be of any type: blocks are then parts of the collection as they are.
+    name
+        What to call it in messages.
     """
 
     remote = True
@@ -72,7 +74,9 @@ class DaskSource(Source):
         n_threads: int = 1,
         *,
         tables: bool = False,
+        name: str = "the Dask collection",
     ) -> None:
+        self._name = name
         if isinstance(collection, dask.array.Array):
             columns = _columns_of_array(collection, tables)
         else:
@@ -89,7 +93,7 @@ class DaskSource(Source):
         self._learn(columns.lengths)
 
     def __str__(self) -> str:
-        return "the Dask collection"
+        return self._name
 
     def _learn(self, lengths: Sequence[int] | None) -> None:
         """Take note of how many rows each block has."""
@@ -112,15 +116,18 @@ class DaskSource(Source):
         return self._lengths
 
     def _pieces(self) -> Iterator[Any]:
-        row_bytes = max(1, self.n_cols * self.dtype.itemsize)
-        at = 0
-        while at < len(self._keys):
-            n_bytes = np.cumsum(self.lengths[at : at + _FETCHED_BLOCKS]) * row_bytes
-            n_blocks = max(1, int(np.searchsorted(n_bytes, _FETCHED_BYTES, side="right")))
-            some = range(at, min(at + n_blocks, len(self._keys)))
+        for some in self._fetches(self.n_cols * self.dtype.itemsize):
             for rows in self._leaves(Pass(rows_of, (), self._recipe), some):
                 if rows is not None:
                     yield rows
+
+    def _fetches(self, row_bytes: int) -> Iterator[range]:
+        """The blocks in order, as many at a time as are fetched together."""
+        at = 0
+        while at < len(self._keys):
+            n_bytes = np.cumsum(self.lengths[at : at + _FETCHED_BLOCKS]) * max(1, row_bytes)
+            n_blocks = max(1, int(np.searchsorted(n_bytes, _FETCHED_BYTES, side="right")))
+            yield range(at, min(at + n_blocks, len(self._keys)))
             at += n_blocks
 
     def total(self, job: Callable[..., Summary], *model: Any) -> Summary:
@@ -135,11 +142,10 @@ class DaskSource(Source):
     def results(
         self, job: Callable[..., None], *model: Any, dtype: npt.DTypeLike, width: int | None = None
     ) -> Iterator[npt.NDArray[Any]]:
-        """What ``job(block, *model, out)`` fills `out` with, block by block, fetched as it goes."""
-        lazy = self.map(job, *model, dtype=dtype, width=width)
-        for block in lazy.blocks:
-            with clear_errors():
-                yield block.compute()
+        """What ``job(block, *model, out)`` fills `out` with, block by block, some at a time."""
+        filling = Fill(job, np.dtype(dtype), width)
+        for some in self._fetches(filling.dtype.itemsize * (width or 1)):
+            yield from self._leaves(Pass(filling, model, self._recipe), some)
 
     def map(
         self, job: Callable[..., None], *model: Any, dtype: npt.DTypeLike, width: int | None = None

@@ -55,6 +55,11 @@ def is_dask(rows: Any) -> bool:
     return type(rows).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
+def is_remote(rows: Any) -> bool:
+    """Whether rows are with other processes: a collection of Dask's, or a source of one."""
+    return rows.remote if isinstance(rows, Source) else is_dask(rows)
+
+
 def is_elsewhere(rows: Any) -> bool:
     """Whether rows are named rather than given: by a path, an address, a list of some, a dataset.
 
@@ -82,7 +87,7 @@ def _is_dataset(rows: Any) -> bool:
 
 def open(
     where: Any,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] | Sequence[int] | None = None,
     filter: Any = None,
     scale: str | Mapping[str, npt.ArrayLike] | None = None,
     dtype: npt.DTypeLike | None = None,

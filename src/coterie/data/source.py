@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils.random import sample_without_replacement
 
 from coterie._distinct import distinct
+from coterie.data._cells import cells_of, is_table
 from coterie.errors import DataError
 
 if TYPE_CHECKING:
@@ -353,6 +354,8 @@ def pick_rows(block: Block, wanted: Ints) -> Some:
     here = wanted[begin:end] - block.start
     if not here.size:
         return Some(())
+    if is_table(block.rows):
+        return Some((cells_of(block.rows.take(here)),))
     rows = block.rows[here]
     return Some((rows if sp.issparse(rows) else np.asarray(rows),))
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie.data._cells import Typed, cells_of
 from coterie.data._delimited import listing
 from coterie.data.opened import open as open_rows
 from coterie.data.source import Source
@@ -73,9 +74,9 @@ def files_of(places: Sequence[str]) -> list[str]:
 class Stream:
     """Columns of files, whose rows come some at a time.
 
-    `source` has the rows in the table's own units. `stored` are the columns `names` as files know
-    them, by name or place, `words` those of them that hold text. `skipped` and `notes` are as
-    those of a `Table`.
+    `source` has the rows in the table's own units: as arrays, or as `tables` of `Typed` columns,
+    where text is welcome. `stored` are the columns `names` as files know them, by name or place,
+    `words` those of them that hold text. `skipped` and `notes` are as those of a `Table`.
     """
 
     name: str
@@ -83,17 +84,14 @@ class Stream:
     source: Source
     stored: tuple[Any, ...]
     words: tuple[str, ...] = ()
+    tables: bool = False
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def blocks(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
         """The number of the first row, and rows: floats, or floats and str where there is text."""
-        if not self.words:
-            for block in self.source:
-                yield block.start, block.rows
-            return
-        for block in self.source.tables():  # type: ignore[attr-defined]
-            yield block.start, _cells(block.rows, self.words)
+        for block in self.source:
+            yield block.start, cells_of(block.rows) if self.tables else block.rows
 
     def nameless(self) -> Source:
         """The rows for an estimator that is to know columns by their places."""
@@ -166,19 +164,20 @@ def open_table(
         If files cannot be read as a table, lack a column, or none suits.
     """
     from coterie.data._datasets import words_for
+    from coterie.data.arrow import ArrowSource
 
     where: Any = places[0] if len(places) == 1 else list(places)
     name = words_for(where)
     source = open_rows(where)
-    if source.names is None:
+    if not isinstance(source, ArrowSource):  # arrays, which have no names
         available = [f"x{place}" for place in range(source.n_cols)]
         names, chosen = select_columns(name, available, columns, without, named=False)
         if chosen != list(range(source.n_cols)):
-            source = open_rows(where, columns=chosen)  # type: ignore[arg-type]
+            source = open_rows(where, columns=chosen)
         return Stream(name, tuple(names), source, tuple(chosen))
 
-    titles = list(source.names)
-    kinds = {field.name: field.type for field in source.schema}  # type: ignore[attr-defined]
+    titles = source.schema.names
+    kinds = {field.name: field.type for field in source.schema}
     refused = {title: why for title in titles if (why := _refusal(title, kinds[title], text))}
     named = titles != [f"x{place}" for place in range(len(titles))]
     left: dict[str, str] = {}
@@ -187,8 +186,10 @@ def open_table(
         left = {title or "(no name)": refused[title] for title in kept if title in refused}
         usable = [title for title in kept if title not in refused]
         if not usable:
+            other = "" if text else ", or a method that takes text (mixed, categorical)"
             raise DataError(
-                f"{name}: no column is numeric ({'; '.join(first_few(left))}); choose other files."
+                f"{name}: no column is numeric ({'; '.join(first_few(left))}); choose other files"
+                f"{other}."
             )
         names, places_of = select_columns(name, usable, columns, (), named=named)
         stored = [usable[place] for place in places_of]
@@ -199,15 +200,15 @@ def open_table(
             if title in refused:
                 plain = [other for other in titles if other not in refused]
                 raise DataError(f"{name}: {refused[title]}; choose among {listing(plain)}.")
+    stored_as = dict(zip(names, stored, strict=True))
     for title in categorical:
-        if title not in stored:
-            raise DataError(f"{name}: no column {title!r} is in use; it has {listing(stored)}.")
-    if stored != titles:
-        source = open_rows(where, columns=stored)
-    text_columns = {*categorical, *source.text}  # type: ignore[attr-defined]
-    words = tuple(title for title in stored if title in text_columns)
+        if title not in stored_as:
+            raise DataError(f"{name}: no column {title!r} is in use; it has {listing(names)}.")
+    source = source.with_text(stored, [stored_as[title] for title in categorical])
+    words = source.text
+    rows = source.tables().through(Typed(words)) if text else source
     notes = tuple(f"{note}; it is left out" for note in first_few(left))
-    return Stream(name, tuple(names), source, tuple(stored), words, tuple(left), notes)
+    return Stream(name, tuple(names), rows, tuple(stored), words, text, tuple(left), notes)
 
 
 def _refusal(title: str, kind: Any, text: bool) -> str | None:
@@ -231,18 +232,3 @@ def _refusal(title: str, kind: Any, text: bool) -> str | None:
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return None if text else f"column {title!r} holds text"
     return f"column {title!r} holds {kind}, not numbers"
-
-
-def _cells(table: Any, words: Collection[str]) -> npt.NDArray[Any]:
-    """Floats and str, with NaN and None, as one array of objects."""
-    import pyarrow as pa
-
-    values = np.empty(table.shape, dtype=object)
-    for place, name in enumerate(table.column_names):
-        column = table.column(place)
-        if name in words:
-            values[:, place] = column.cast(pa.string()).to_pylist()
-        else:
-            numbers = column.cast(pa.float64(), safe=False).to_numpy()
-            values[:, place] = numbers.astype(np.float64)
-    return values

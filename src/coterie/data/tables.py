@@ -109,7 +109,7 @@ def read_table(
     if data.startswith(b"\x93NUMPY"):
         return _read_npy(name, io.BytesIO(data), columns, without, missing)
     tabs = path.suffix.lower() in (".tsv", ".tab")
-    file = read_delimited(name, data, "\t" if tabs else None, header, decimal, categorical)
+    file = read_delimited(name, data, "\t" if tabs else None, header, decimal, categorical, columns)
     return _take(file, columns, without, missing, text)
 
 

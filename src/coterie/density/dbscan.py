@@ -20,7 +20,7 @@ from coterie._history import Event, Recorder, Stage
 from coterie._in_memory import rows_in_memory
 from coterie._labels import NOISE
 from coterie._stored import LATER_RECORDS, RECORDS, Array, Field, Parts, Real, Sizes, Sparse, Whole
-from coterie.data import Source, is_dask
+from coterie.data import Source, is_remote
 from coterie.density._advice import advise
 from coterie.density._euclidean import cluster_rows, label_by_core
 from coterie.density._knee import read_eps
@@ -254,7 +254,7 @@ class DBSCAN(Clusterer):
         if self.metric in _GIVEN:
             return self._predict_given(X)
         core_labels = self.labels_[self.core_sample_indices_]
-        if is_dask(X):
+        if is_remote(X):
             source = self._source(X, reset=False)
             if self.metric == "euclidean" and source.dtype == self.components_.dtype:
                 return source.map(
@@ -389,7 +389,7 @@ class DBSCAN(Clusterer):
             metric = self._metric(X)
             self.gower_ = dict(metric.learned)
             return metric.prepare(X), partial(_cluster_by_metric, metric)
-        if is_dask(X):
+        if is_remote(X):
             source = self._finite_source(X)
             if self.metric == "euclidean" and self.eps != "auto":
                 self.metric_params_ = dict(self._metric(None).learned)

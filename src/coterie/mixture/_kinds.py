@@ -97,7 +97,10 @@ def _given_kinds(who: str, kinds: Any, names: Sequence[str] | None, n_cols: int)
                 "column, or a dict of those that differ from what their type says."
             )
         given = dict(enumerate(kinds))
+    given = {place: kind for place, kind in given.items() if kind != "auto"}
     unknown = [kind for kind in given.values() if kind not in KINDS]
     if unknown:
-        raise ValueError(f"{who}: kinds holds {unknown[0]!r}; use one of {', '.join(KINDS)}.")
+        raise ValueError(
+            f"{who}: kinds holds {unknown[0]!r}; use one of {', '.join(KINDS)} or auto."
+        )
     return given

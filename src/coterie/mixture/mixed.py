@@ -44,10 +44,11 @@ class MixedMixture(TableMixture):
     ----------
     n_components : int, default=1
     kinds : "auto", list or dict, default="auto"
-        "numeric", "binary" or "categorical" for every column, or a dict of them for some, by name
-        or place. What is not given is told by the column's type: numbers and dates are numeric,
-        truth values and numbers that are only 0 and 1 binary, anything else categorical. Dates are
-        days since 1970-01-01 (in UTC where they have a time zone), durations are days.
+        "numeric", "binary", "categorical" or "auto" for every column, or a dict of them for some,
+        by name or place. What is "auto" or not given is told by the column's type: numbers and
+        dates are numeric, truth values and numbers that are only 0 and 1 binary, anything else
+        categorical. Dates are days since 1970-01-01 (in UTC where they have a time zone), durations
+        are days.
     alpha : float, default=0.01
         What the prior adds to the mass of every category, as in `CategoricalMixture`.
     min_variance : float, default=1e-6
