@@ -14,11 +14,20 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from coterie import _files
 from coterie._checks import Rule, check_params, is_stand_in
 from coterie._config import resolve_n_threads
-from coterie._doors import FLOATS, check_csr, check_weights, checked, dense, trusted, validated
+from coterie._doors import (
+    FLOATS,
+    check_csr,
+    check_finite,
+    check_weights,
+    checked,
+    dense,
+    trusted,
+    validated,
+)
 from coterie._in_memory import rows_in_memory
 from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
-from coterie.data import Source, as_source, is_dask, is_elsewhere
+from coterie.data import OnceSource, Source, as_source, is_dask, is_elsewhere
 from coterie.data import open as open_rows
 from coterie.data.scaling import Scaling, scaled_as, standardized
 
@@ -85,6 +94,27 @@ class Estimator(BaseEstimator):
             weights = check_weights(type(self).__name__, sample_weight, X.shape[0])
             source = self._blocks(X, weights)
         return self._as_for_the_fit(source, reset=reset)
+
+    def _once(self, X: Any) -> OnceSource:
+        """A source of batches that come once, each checked, with the columns of the first."""
+        for name in ("scaling_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if isinstance(X, OnceSource):
+            self._check_columns(X, reset=True)
+            return X
+        return OnceSource(X, self._check_batch, self._n_threads())
+
+    def _check_batch(self, batch: Any, number: int) -> Any:
+        """The rows of a batch with the columns of the first, or an error with its number."""
+        who = type(self).__name__
+        try:
+            rows = self._check_rows(batch, reset=not hasattr(self, "n_features_in_"))
+            check_finite(who, rows, getattr(self, "feature_names_in_", None))
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            found = str(error).removeprefix(f"{who}: ")
+            raise kind(f"{who}: batch {number}: {found}") from error
+        return rows
 
     def _opened(self, X: Any, *, reset: bool) -> Any:
         """Rows as given, or a source of them where X says where they are: columns as in the fit."""

@@ -254,7 +254,7 @@ class Source(ABC):
 
     def _window(self, parts: list[Any], start: int, size: int) -> tuple[Any, Any, int]:
         weights = None if self.weights is None else self.weights[start : start + size]
-        rows = _stacked(parts, self.sparse) if len(parts) > 1 else parts[0].copy()
+        rows = stacked(parts, self.sparse) if len(parts) > 1 else parts[0].copy()
         return rows, weights, self.n_threads
 
     def batches(self, size: int, rng: np.random.RandomState) -> Iterator[ArraySource]:
@@ -326,7 +326,7 @@ class Some:
         if not self.parts:
             empty = np.empty((0, n_cols), dtype=dtype)
             return sp.csr_matrix(empty) if sparse else empty
-        return _stacked(list(self.parts), sparse)
+        return stacked(list(self.parts), sparse)
 
 
 def pick_rows(block: Block, wanted: Ints) -> Some:
@@ -339,7 +339,7 @@ def pick_rows(block: Block, wanted: Ints) -> Some:
     return Some((rows if sp.issparse(rows) else np.asarray(rows),))
 
 
-def _stacked(parts: list[Any], sparse: bool) -> Any:
+def stacked(parts: list[Any], sparse: bool) -> Any:
     """Rows of several pieces in one array or CSR matrix."""
     if len(parts) == 1:
         return parts[0]
