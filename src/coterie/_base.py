@@ -67,9 +67,9 @@ class Estimator(BaseEstimator):
         For methods whose structure needs all rows, `at_least` so many, in memory.
         """
         who = type(self).__name__
-        if is_elsewhere(X) or isinstance(X, Source):
-            X = rows_in_memory(who, self._source(X, reset=reset), "this method")
-            return checked(who, X, dtype=FLOATS, ensure_all_finite=finite)
+        taken = self._taken_in(X, reset=reset, finite=finite)
+        if taken is not None:
+            return taken
         rows = validated(
             self, trusted(who, X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finite,
             reset=reset, copy=copy and not sp.issparse(X), ensure_min_samples=at_least,
@@ -78,6 +78,14 @@ class Estimator(BaseEstimator):
         if reset:
             self.__dict__.pop("scaling_", None)
         return standardized(rows, getattr(self, "scaling_", None))
+
+    def _taken_in(self, X: Any, *, reset: bool, finite: bool = True) -> npt.NDArray[Any] | None:
+        """Rows that are elsewhere, taken into memory; None where X has them itself."""
+        if not (is_dask(X) or is_elsewhere(X) or isinstance(X, Source)):
+            return None
+        who = type(self).__name__
+        rows = rows_in_memory(who, self._source(X, reset=reset), "this method")
+        return np.asarray(checked(who, rows, dtype=FLOATS, ensure_all_finite=finite))
 
     def _n_threads(self) -> int:
         """Threads by `n_threads`, then scikit-learn's `n_jobs` where there is one, then options."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from coterie._checks import check_memory, whole
 from coterie._config import resolve_n_threads
+from coterie._in_memory import held
 from coterie._kernels import kernels
 from coterie.distance import Compared, Metric, RowFunction, SparseRows, as_metric
 from coterie.neighbors._tiled import TiledRows
@@ -59,7 +60,8 @@ class Index:
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
+    X : array, CSR matrix, path or source of shape (n_rows, n_features)
+        Rows that are elsewhere (files, Dask) are taken into memory, if they fit; so are queries.
         CSR rows stay so where all rows are scanned: some at a time are made dense. A tree, or the
         spanning tree, needs all of them so, and refuses those that do not fit.
     metric : name in `coterie.distance.METRICS`, callable or `Metric`
@@ -98,6 +100,7 @@ class Index:
         n_threads: int | None = None,
         **metric_params: Any,
     ) -> None:
+        X = held("Index", X, "an index")
         found = as_metric(metric, X, who="Index", **metric_params)
         rows, by_tree = _rows_and_way("Index", found, X, method)
         # A tree copies the rows by itself.
@@ -114,6 +117,7 @@ class Index:
         metric_params: dict[str, Any] | None = None,
     ) -> Self:
         """An index on behalf of `who`, for as long as X stays as it is: rows are not copied."""
+        X = held(who, X, "a search for neighbours")
         found = as_metric(metric, X, who=who, **(metric_params or {}))
         rows, _ = _rows_and_way(who, found, X, method)
         return cls.over_prepared(who, rows, found, method, n_threads)
@@ -316,6 +320,7 @@ class Index:
         """Prepared queries and how many they are; None where the rows ask."""
         if queries is None:
             return None, self.n_rows
+        queries = held(self._who, queries, "an answer for each")
         asking = self.metric.prepare_tiles(queries, "queries")
         if isinstance(asking, SparseRows) and not isinstance(self._rows, TiledRows):
             asking = asking.whole(self._who)
