@@ -29,6 +29,7 @@ from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
 from coterie.data import OnceSource, Source, as_source, is_dask, is_elsewhere
 from coterie.data import open as open_rows
+from coterie.data.by_name import by_name, frame_by_name
 from coterie.data.scaling import Scaling, scaled_as, standardized
 
 
@@ -94,7 +95,8 @@ class Estimator(BaseEstimator):
 
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool) -> Source:
         """Checked rows with their weights, wherever they live."""
-        X = as_source(X) if is_dask(X) else self._opened(X, reset=reset)
+        X = self._opened(X, reset=reset)
+        X = as_source(X) if is_dask(X) else X
         if isinstance(X, Source):
             source = self._checked_source(X, sample_weight, reset=reset)
         else:
@@ -125,13 +127,16 @@ class Estimator(BaseEstimator):
         return rows
 
     def _opened(self, X: Any, *, reset: bool) -> Any:
-        """Rows as given, or a source of them where X says where they are: columns as in the fit."""
-        if not is_elsewhere(X):
-            return X
-        return open_rows(X, columns=None if reset else getattr(self, "feature_names_in_", None))
+        """Rows as given, or a source of them where X says where they are; columns by name."""
+        names = None if reset else getattr(self, "feature_names_in_", None)
+        if is_dask(X):
+            return X if names is None else frame_by_name(X, names.tolist())
+        return open_rows(X, columns=names) if is_elsewhere(X) else X
 
     def _checked_source(self, source: Source, sample_weight: Any, *, reset: bool) -> Source:
         """A source with the right columns, and with these weights if there are any."""
+        if not reset and hasattr(self, "feature_names_in_"):
+            source = by_name(source, self.feature_names_in_.tolist())
         self._check_columns(source, reset=reset)
         n_rows = 0 if sample_weight is None else source.n_rows
         return self._blocks(source, check_weights(type(self).__name__, sample_weight, n_rows))
@@ -162,14 +167,6 @@ class Estimator(BaseEstimator):
                 f"X has {source.n_cols} features, but {who} is expecting {self.n_features_in_} "
                 "features as input; choose the columns of the fit."
             )
-        elif source.names is not None and hasattr(self, "feature_names_in_"):
-            names = self.feature_names_in_.tolist()
-            if list(source.names) != names:
-                raise ValueError(
-                    f"{who}: The feature names should match those that were passed during fit; "
-                    f"open the file with columns={names if len(names) <= 8 else 'those of the fit'}"
-                    ", in this order."
-                )
 
     def _blocks(self, X: Any, weights: Any = None) -> Source:
         return as_source(X, weights, self._n_threads())
