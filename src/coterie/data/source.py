@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -158,17 +158,19 @@ class Source(ABC):
 
     def total(self, job: Callable[..., Summary], *model: Any) -> Summary:
         """Add up ``job(block, *model)`` over all blocks, in block order."""
-        parts = (job(block, *model) for block in self)
-        total = next(parts, None)
+        # No generator of parts: an error would hold it, and with it the reader, as long as it is
+        # looked at.
+        total: Any = None
+        for block in self:
+            part = job(block, *model)
+            total = part if total is None else total + part
         if total is None:
             raise DataError(f"{self} has no rows; pass at least one.")
-        for part in parts:
-            total = total + part  # type: ignore[operator]
         return total
 
     def results(
         self, job: Callable[..., None], *model: Any, dtype: npt.DTypeLike, width: int | None = None
-    ) -> Iterator[npt.NDArray[Any]]:
+    ) -> Generator[npt.NDArray[Any], None, None]:
         """What ``job(block, *model, out)`` fills `out` with, block by block.
 
         `out` has an entry a row of the block, or `width` of them.
