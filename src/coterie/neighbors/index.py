@@ -274,8 +274,9 @@ class Index:
         cores = self._check_cores(core_distances)
         tree = SpanningTree.empty(self.n_rows)
         self._rows.spanning_tree(cores, tree.heads, tree.tails, tree.lengths, self._n_threads())
-        if self.metric.native is not None and self.metric.name != "gower":
-            self._check_lengths(tree.lengths, cores)
+        finite = cores is None or bool(np.isfinite(cores).all())
+        if finite and self.metric.native is not None and self.metric.name != "gower":
+            self.metric.check_lengths(tree.lengths, self._who)
         return tree
 
     def nearest_reachable(
@@ -368,16 +369,6 @@ class Index:
                 "rows; pass one distance of zero or more a row."
             )
         return cores
-
-    def _check_lengths(self, lengths: Floats, cores: Floats | None) -> None:
-        """Refuse lengths beyond what a float64 holds; sorted, so that the last one tells."""
-        if lengths.size and not np.isfinite(lengths[-1]):
-            if cores is not None and not np.isfinite(cores).all():
-                return
-            raise ValueError(
-                f"{self._who}: the {self.metric.name} distances between some rows of X overflow "
-                "float64; scale the rows down, for example X / np.abs(X).max()."
-            )
 
 
 def _rows_and_way(who: str, metric: Metric, X: Any, method: str) -> tuple[Compared, bool]:
