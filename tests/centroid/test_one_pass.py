@@ -128,11 +128,14 @@ def test_seeds_come_from_the_first_rows() -> None:
         model(init_size=2).fit(batches())
 
 
-def test_rows_that_wander_far_from_the_first() -> None:
+def test_rows_that_wander_far_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Frames follow the windows, so that float32 keeps its digits where later rows are."""
+    monkeypatch.setattr(_one_pass, "WINDOW_ROWS", 300)
     near = RNG.normal(size=(300, 2)).astype(np.float32)
     far = (RNG.normal(size=(300, 2)) + 1e6).astype(np.float32)
-    fitted = MiniBatchKMeans(2, init=[[0, 0], [1e6, 1e6]], batch_size=50, random_state=0)
+    fitted = MiniBatchKMeans(
+        2, init=[[0, 0], [1e6, 1e6]], batch_size=50, random_state=0, reassignment_ratio=0
+    )
     fitted.fit(iter([near, far]))
     np.testing.assert_allclose(fitted.cluster_centers_[0], near.mean(axis=0), atol=0.5)
     np.testing.assert_allclose(fitted.cluster_centers_[1], far.mean(axis=0), atol=0.5)
