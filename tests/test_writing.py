@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import resource
 import signal
 import stat
 import subprocess
@@ -17,6 +16,7 @@ import pytest
 import coterie
 from coterie import KMeans
 from coterie._writing import check_writable, move_into_place, scratch_directory, writing
+from full_disks import no_file_above
 
 X = np.arange(40.0).reshape(20, 2)
 
@@ -174,15 +174,11 @@ def test_a_full_device_is_an_os_error_with_its_path(tmp_path):
 def test_a_full_disk_is_an_os_error_and_leaves_the_old_file(tmp_path):
     path = tmp_path / "m"
     path.write_text("old")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
-    try:
-        with pytest.raises(OSError, match="too large; it was not written") as caught:
-            small().save(path)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, before)
+    with (
+        no_file_above(100),
+        pytest.raises(OSError, match="too large; it was not written") as caught,
+    ):
+        small().save(path)
     assert caught.value.errno == errno.EFBIG
     assert caught.value.filename == str(path)
     assert path.read_text() == "old"

@@ -14,12 +14,22 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from coterie import _files
 from coterie._checks import Rule, check_params, is_stand_in
 from coterie._config import resolve_n_threads
-from coterie._doors import FLOATS, check_csr, check_weights, checked, dense, trusted, validated
+from coterie._doors import (
+    FLOATS,
+    check_csr,
+    check_finite,
+    check_weights,
+    checked,
+    dense,
+    trusted,
+    validated,
+)
 from coterie._in_memory import rows_in_memory
 from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
-from coterie.data import Source, as_source, is_dask, is_elsewhere
+from coterie.data import OnceSource, Source, as_source, is_dask, is_elsewhere
 from coterie.data import open as open_rows
+from coterie.data.by_name import by_name, frame_by_name
 from coterie.data.scaling import Scaling, scaled_as, standardized
 
 
@@ -58,9 +68,9 @@ class Estimator(BaseEstimator):
         For methods whose structure needs all rows, `at_least` so many, in memory.
         """
         who = type(self).__name__
-        if is_elsewhere(X) or isinstance(X, Source):
-            X = rows_in_memory(who, self._source(X, reset=reset), "this method")
-            return checked(who, X, dtype=FLOATS, ensure_all_finite=finite)
+        taken = self._taken_in(X, reset=reset, finite=finite)
+        if taken is not None:
+            return taken
         rows = validated(
             self, trusted(who, X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=finite,
             reset=reset, copy=copy and not sp.issparse(X), ensure_min_samples=at_least,
@@ -70,6 +80,14 @@ class Estimator(BaseEstimator):
             self.__dict__.pop("scaling_", None)
         return standardized(rows, getattr(self, "scaling_", None))
 
+    def _taken_in(self, X: Any, *, reset: bool, finite: bool = True) -> npt.NDArray[Any] | None:
+        """Rows that are elsewhere, taken into memory; None where X has them itself."""
+        if not (is_dask(X) or is_elsewhere(X) or isinstance(X, Source)):
+            return None
+        who = type(self).__name__
+        rows = rows_in_memory(who, self._source(X, reset=reset), "this method")
+        return np.asarray(checked(who, rows, dtype=FLOATS, ensure_all_finite=finite))
+
     def _n_threads(self) -> int:
         """Threads by `n_threads`, then scikit-learn's `n_jobs` where there is one, then options."""
         given, n_jobs = (getattr(self, name, None) for name in ("n_threads", "n_jobs"))
@@ -77,7 +95,8 @@ class Estimator(BaseEstimator):
 
     def _source(self, X: Any, sample_weight: Any = None, *, reset: bool) -> Source:
         """Checked rows with their weights, wherever they live."""
-        X = as_source(X) if is_dask(X) else self._opened(X, reset=reset)
+        X = self._opened(X, reset=reset)
+        X = as_source(X) if is_dask(X) else X
         if isinstance(X, Source):
             source = self._checked_source(X, sample_weight, reset=reset)
         else:
@@ -86,14 +105,38 @@ class Estimator(BaseEstimator):
             source = self._blocks(X, weights)
         return self._as_for_the_fit(source, reset=reset)
 
-    def _opened(self, X: Any, *, reset: bool) -> Any:
-        """Rows as given, or a source of them where X says where they are: columns as in the fit."""
-        if not is_elsewhere(X):
+    def _once(self, X: Any) -> OnceSource:
+        """A source of batches that come once, each checked, with the columns of the first."""
+        for name in ("scaling_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if isinstance(X, OnceSource):
+            self._check_columns(X, reset=True)
             return X
-        return open_rows(X, columns=None if reset else getattr(self, "feature_names_in_", None))
+        return OnceSource(X, self._check_batch, self._n_threads())
+
+    def _check_batch(self, batch: Any, number: int) -> Any:
+        """The rows of a batch with the columns of the first, or an error with its number."""
+        who = type(self).__name__
+        try:
+            rows = self._check_rows(batch, reset=not hasattr(self, "n_features_in_"))
+            check_finite(who, rows, getattr(self, "feature_names_in_", None))
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            found = str(error).removeprefix(f"{who}: ")
+            raise kind(f"{who}: batch {number}: {found}") from error
+        return rows
+
+    def _opened(self, X: Any, *, reset: bool) -> Any:
+        """Rows as given, or a source of them where X says where they are; columns by name."""
+        names = None if reset else getattr(self, "feature_names_in_", None)
+        if is_dask(X):
+            return X if names is None else frame_by_name(X, names.tolist())
+        return open_rows(X, columns=names) if is_elsewhere(X) else X
 
     def _checked_source(self, source: Source, sample_weight: Any, *, reset: bool) -> Source:
         """A source with the right columns, and with these weights if there are any."""
+        if not reset and hasattr(self, "feature_names_in_"):
+            source = by_name(source, self.feature_names_in_.tolist())
         self._check_columns(source, reset=reset)
         n_rows = 0 if sample_weight is None else source.n_rows
         return self._blocks(source, check_weights(type(self).__name__, sample_weight, n_rows))
@@ -124,14 +167,6 @@ class Estimator(BaseEstimator):
                 f"X has {source.n_cols} features, but {who} is expecting {self.n_features_in_} "
                 "features as input; choose the columns of the fit."
             )
-        elif source.names is not None and hasattr(self, "feature_names_in_"):
-            names = self.feature_names_in_.tolist()
-            if list(source.names) != names:
-                raise ValueError(
-                    f"{who}: The feature names should match those that were passed during fit; "
-                    f"open the file with columns={names if len(names) <= 8 else 'those of the fit'}"
-                    ", in this order."
-                )
 
     def _blocks(self, X: Any, weights: Any = None) -> Source:
         return as_source(X, weights, self._n_threads())

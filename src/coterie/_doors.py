@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -277,7 +277,13 @@ def _first_unlike_stored(given: Any) -> tuple[int, int] | None:
 
 
 def refuse_lazy(who: str, X: Any, name: str = "X") -> None:
-    """Refuse a plan of a table (a polars LazyFrame) in place of a table."""
+    """Refuse a plan of a table (a polars LazyFrame), or an iterator, in place of a table."""
+    if isinstance(X, Iterator):
+        raise ValueError(
+            f"{who}: {name} is a {type(X).__name__}, which gives its rows once, where they are "
+            "needed as often as it takes; write them to a file and pass its path, pass them all in "
+            "one array, or let MiniBatchKMeans.fit read the batches in one pass."
+        )
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise ValueError(
             f"{who}: {name} is a {type(X).__name__}, which has no rows until it is collected; pass "

@@ -7,12 +7,18 @@ from typing import Any
 import numpy as np
 
 from coterie._checks import check_memory
-from coterie.data import ArraySource, Source
+from coterie.data import ArraySource, Source, elsewhere
 
 
 def rows_in_memory(who: str, source: Source, what: str) -> Any:
     """All rows of a source as an array or CSR matrix; `what` needs them."""
     return taken_in(who, source, what).rows
+
+
+def held(who: str, X: Any, what: str) -> Any:
+    """X as it is or, where it says where rows are, all of these; `what` needs them."""
+    source = elsewhere(X)
+    return X if source is None else rows_in_memory(who, source, what)
 
 
 def taken_in(who: str, source: Source, what: str) -> ArraySource:

@@ -27,6 +27,7 @@ from coterie import KMeans
 from coterie.data import _spool as spool_module
 from coterie.data import from_sql, write_sql
 from coterie.errors import DataError
+from full_disks import no_file_above
 
 pa = pytest.importorskip("pyarrow")
 
@@ -339,4 +340,21 @@ def test_a_full_disk_is_told_and_leaves_nothing(
     assert told.value.errno == errno.ENOSPC
     del kept
     gc.collect()
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+@pytest.mark.parametrize("query", ["SELECT x FROM t", "SELECT a.x FROM t a, t b, t c"])
+def test_a_disk_that_is_full_for_real_is_told_and_leaves_nothing(
+    query: str, small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is refused with its first batch, or after some of many."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    before = spooled_files()
+    words = "no room for the answer of the query.*set TMPDIR to a directory of a larger disk"
+    limit = 600_000 if "b," in query else 500
+    with no_file_above(limit), pytest.raises(OSError, match=words) as told:
+        from_sql(small, query)
+    assert (told.value.errno, told.value.filename) == (errno.EFBIG, str(tmp_path / "scratch"))
+    assert spooled_files() == before
     assert not list((tmp_path / "scratch").iterdir())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from coterie import KMeans
 from coterie.data import open as open_rows
 from coterie.data.written import WRITERS, write_results
 from coterie.errors import DataError
+from full_disks import no_file_above
 
 pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
@@ -117,6 +120,39 @@ def test_a_full_disk_names_the_file(
     assert told.value.errno == errno.ENOSPC
     monkeypatch.undo()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+@pytest.mark.parametrize("there", [False, True])
+def test_a_disk_that_is_full_for_real_leaves_what_was_there(
+    suffix: str, there: bool, rows: Any, tmp_path: Path
+) -> None:
+    model = KMeans(2, random_state=0).fit(tmp_path / "rows.parquet")
+    out = tmp_path / "out" / f"a{suffix}"
+    if there:
+        out.write_text("as it was")
+    source = open_rows(tmp_path / "rows.parquet")
+    source.block_bytes = 16 * 77  # type: ignore[attr-defined]
+    with (
+        no_file_above(3000),
+        pytest.raises(OSError, match=rf"too large; it was not written: .*a\{suffix}") as told,
+    ):
+        model.transform(source, out=out)
+    assert (told.value.errno, told.value.filename) == (errno.EFBIG, str(out))
+    assert [file.read_text() for file in out.parent.iterdir()] == ["as it was"] * there
+    assert not [thread for thread in threading.enumerate() if thread.name == "coterie-reader"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_a_full_device_is_told_and_stays(suffix: str, rows: Any, tmp_path: Path) -> None:
+    model = KMeans(2, random_state=0).fit(tmp_path / "rows.parquet")
+    out = tmp_path / "out" / f"full{suffix}"
+    out.symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left on device; it was not written") as told:
+        model.predict(tmp_path / "rows.parquet", out=out)
+    assert told.value.filename == str(out)
+    assert [file.readlink() for file in out.parent.iterdir()] == [Path("/dev/full")]
 
 
 def test_other_names_are_refused_before_any_work(rows: Any, tmp_path: Path) -> None:

@@ -307,24 +307,26 @@ class _InOrder:
     """
 
     def __init__(self, blocks: Source, batch_size: int, rng: np.random.RandomState) -> None:
-        self._blocks, self._batch_size, self._rng = blocks, batch_size, rng
-        self._windows = self._again()
+        self._windows = _again(blocks, batch_size, rng)
         self._window, self._planned = next(self._windows)
-
-    def _again(self) -> Iterator[tuple[ArraySource, Ints]]:
-        size = self._batch_size
-        while True:
-            for window in self._blocks.windows(max(size, WINDOW_ROWS // size * size)):
-                n_steps = window.n_rows // size
-                order = self._rng.permutation(window.n_rows)[: n_steps * size]
-                if n_steps:
-                    yield window, order.astype(np.int64).reshape(n_steps, size)
 
     def __call__(self, n_steps: int) -> tuple[ArraySource, Ints, Floats | None]:
         if self._planned.shape[0] == 0:
             self._window, self._planned = next(self._windows)
         now, self._planned = self._planned[:n_steps], self._planned[n_steps:]
         return self._window, now, self._window.weights
+
+
+def _again(
+    blocks: Source, size: int, rng: np.random.RandomState
+) -> Iterator[tuple[ArraySource, Ints]]:
+    """Window after window, for ever, and the numbers of its rows in batches."""
+    while True:
+        for window in blocks.windows(max(size, WINDOW_ROWS // size * size)):
+            n_steps = window.n_rows // size
+            order = rng.permutation(window.n_rows)[: n_steps * size]
+            if n_steps:
+                yield window, order.astype(np.int64).reshape(n_steps, size)
 
 
 def row_drawer(blocks: Source, rng: np.random.RandomState) -> Callable[[tuple[int, ...]], Ints]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +31,11 @@ from coterie.centroid._clusterer import CentroidClusterer
 from coterie.centroid._kmeans import improves
 from coterie.centroid._local_search import improve_seeds
 from coterie.centroid._minibatch import Plateau, RunningMeans, minibatch, reassign, take_steps
+from coterie.centroid._one_pass import one_pass
 from coterie.centroid._passes import assign, sum_sq_dists
 from coterie.centroid._seeding import SEEDINGS
 from coterie.centroid._space import Space
-from coterie.data import Source
+from coterie.data import Source, is_once
 
 Floats = npt.NDArray[np.float64]
 
@@ -65,6 +67,8 @@ class MiniBatchKMeans(CentroidClusterer):
     `partial_fit` all rows count alike, as in scikit-learn.
 
     Drop-in for `sklearn.cluster.MiniBatchKMeans`: same parameters, attributes and dtypes.
+
+    An iterator of batches is read in one pass, see `fit`.
 
     Time O(batch_size k d) a step, and a pass over X to look at its columns and another for the
     labels. Memory beyond X: one batch, 4 bytes a row for the labels, 8 with weights.
@@ -114,18 +118,20 @@ class MiniBatchKMeans(CentroidClusterer):
     ----------
     cluster_centers_ : array of shape (n_clusters, n_features)
     labels_ : int32 array of shape (n_rows,)
-        Equal to ``predict(X)``; of the batch, after `partial_fit`.
+        Equal to ``predict(X)``; of the batch, after `partial_fit`. Not there after a fit to an
+        iterator, whose rows are gone, nor without `compute_labels`: call `predict`.
     inertia_ : float
-        SSE of `labels_` against `cluster_centers_`; an estimate from the last batches if not
-        `compute_labels`.
+        SSE of `labels_` against `cluster_centers_`; an estimate from the last batches where there
+        are no labels: after an iterator, the mean squared distance of about the last quarter of
+        the rows to their centres then, times all rows.
     n_iter_ : int
-        Passes over X that the steps amount to.
+        Passes over X that the steps amount to; 1 after an iterator.
     n_steps_ : int
     counts_ : array of shape (n_clusters,)
         Weight of the rows each centre has taken in.
     history_ : list of dict
         About ten entries a pass over X, a thousand at most: step, smoothed SSE, last shift,
-        seconds.
+        seconds. Of an iterator: an entry a window, with the mean squared distance.
     events_ : list of dict
         Centres reassigned, and why the steps ended.
 
@@ -211,16 +217,22 @@ class MiniBatchKMeans(CentroidClusterer):
 
         Parameters
         ----------
-        X : array, data frame, CSR matrix or memory map of shape (n_rows, n_features)
+        X : array, data frame, CSR matrix, memory map, path or source of shape (n_rows, n_features)
+            Or an iterator of such batches of rows (a generator, a `pyarrow.RecordBatchReader`),
+            which is read once, every row of it used once. Seeds come from its first `init_size`
+            rows; `max_iter`, `tol` and `max_no_improvement` do not apply, and there are no
+            `labels_`. Memory: a batch, and a window of 65,536 rows or so to shuffle.
         y : ignored
         sample_weight : array of shape (n_rows,) or None
-            How often each row counts.
+            How often each row counts; None for an iterator.
 
         Returns
         -------
         self
         """
         self._check_params()
+        if is_once(X):
+            return self._fit_once(X, sample_weight)
         blocks = self._blocks_to_cluster(X, sample_weight, reset=True)
         columns, space = self._checked_space(blocks)
         check_enough_rows("MiniBatchKMeans", self.n_clusters, columns.n_rows)
@@ -258,6 +270,40 @@ class MiniBatchKMeans(CentroidClusterer):
         return self._publish_means(
             run.means, blocks, space, blocks.dtype, run.batch_inertia / batch_size * total
         )
+
+    def _fit_once(self, X: Any, sample_weight: Any) -> Self:
+        """Fit to an iterator of batches, in the one pass that there is."""
+        if sample_weight is not None:
+            raise ValueError(
+                "MiniBatchKMeans: sample_weight was given for an iterator of batches, of which the "
+                "rows are not known beforehand; call partial_fit with each batch and its weights."
+            )
+        blocks = self._once(X)
+        first = blocks.first(self._n_rows_to_seed_from(sys.maxsize))
+        check_enough_rows("MiniBatchKMeans", self.n_clusters, first.n_rows)
+        rng = check_random_state(self.random_state)
+        start = self._best_start(first, self._checked_space(first)[1], rng, self._n_starts(3))
+        recorder = Recorder(
+            0, self._callback(), self.keep == "parameters",
+            objective_name="smoothed mean squared distance", step_name="step",
+        )  # fmt: skip
+        run = one_pass(
+            blocks,
+            start,
+            rng,
+            space_for=lambda window, centers: self._checked_space(window, centers)[1],
+            batch_size=int(self.batch_size),
+            forget=_FORGET,
+            low_ratio=self.reassignment_ratio,
+            recorder=recorder,
+        )
+        self.n_steps_, self.n_iter_ = run.n_steps, 1
+        self.history_, self.events_ = recorder.history, recorder.events
+        self._random_state = rng
+        self._publish_centers(run.means, blocks.dtype)
+        self.__dict__.pop("labels_", None)
+        self.inertia_ = run.inertia
+        return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take one step, with the rows of X as the batch.
@@ -329,6 +375,13 @@ class MiniBatchKMeans(CentroidClusterer):
         if not isinstance(self.init, str) and not callable(self.init):
             return self._start(blocks, space, int(self.n_clusters), rng)
         size = self._n_rows_to_seed_from(blocks.n_rows)
+        if self.init_size is not None and self.init_size < self.n_clusters:
+            warnings.warn(
+                f"init_size={self.init_size} should be larger than n_clusters={self.n_clusters}. "
+                "Setting it to min(3*n_clusters, n_samples)",
+                RuntimeWarning,
+                stacklevel=3,
+            )
         judges = blocks.sample(size, int(self.n_clusters), rng) if n_tries > 1 else None
         best: tuple[_Seeds, Recorder] | None = None
         for recorder in recorders(n_tries, 1):
@@ -347,13 +400,6 @@ class MiniBatchKMeans(CentroidClusterer):
         size = self.init_size
         if size is None:
             size = 3 * min(int(self.batch_size), n_rows)
-        elif size < self.n_clusters:
-            warnings.warn(
-                f"init_size={size} should be larger than n_clusters={self.n_clusters}. "
-                "Setting it to min(3*n_clusters, n_samples)",
-                RuntimeWarning,
-                stacklevel=4,
-            )
         return int(size) if size >= self.n_clusters else 3 * int(self.n_clusters)
 
     def _search(
@@ -370,19 +416,34 @@ class MiniBatchKMeans(CentroidClusterer):
     def _publish_means(
         self, means: RunningMeans, blocks: Source, space: Space, dtype: Any, estimate: float | None
     ) -> Self:
-        """Round the centres to the type of X; labels and SSE are those of the rounded centres."""
-        centers = means.centers.astype(dtype)
-        self.cluster_centers_ = centers
-        self.counts_ = means.counts
-        self._exact_centers = means.centers
-        self._rows_since_check = means.rows_since_check
-        self._n_features_out = int(centers.shape[0])
+        """Publish the centres; labels and SSE are those of the rounded ones."""
+        self._publish_centers(means, dtype)
         if self.compute_labels:
-            exact = centers.astype(np.float64)
+            exact = self.cluster_centers_.astype(np.float64)
             labels = assign(blocks, exact, space)
-            self._publish(centers, labels, sum_sq_dists(blocks, exact, space))
+            self._publish(self.cluster_centers_, labels, sum_sq_dists(blocks, exact, space))
         else:
             self.__dict__.pop("labels_", None)
             if estimate is not None:
                 self.inertia_ = float(estimate)
         return self
+
+    def _publish_centers(self, means: RunningMeans, dtype: Any) -> None:
+        """Round the centres to the type of X; keep what the next step needs."""
+        self.cluster_centers_ = means.centers.astype(dtype)
+        self.counts_ = means.counts
+        self._exact_centers = means.centers
+        self._rows_since_check = means.rows_since_check
+        self._n_features_out = int(self.cluster_centers_.shape[0])
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Nothing, but with the reason where a fit has left no labels."""
+            why = ""
+            if name == "labels_" and "cluster_centers_" in self.__dict__:
+                why = (
+                    ": the rows of an iterator are not kept, nor are labels made with "
+                    "compute_labels=False; call predict with rows to label"
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{why}")

@@ -1,6 +1,7 @@
 """Where rows come from: one interface, Source, over arrays, files, databases and clusters."""
 
 from coterie.data.array import ArraySource
+from coterie.data.once import OnceSource, is_once
 from coterie.data.opened import (
     as_source,
     as_tables,
@@ -16,6 +17,7 @@ from coterie.data.sql import from_sql, write_sql
 __all__ = [
     "ArraySource",
     "Block",
+    "OnceSource",
     "RowsByNumber",
     "Source",
     "as_source",
@@ -24,6 +26,7 @@ __all__ = [
     "from_sql",
     "is_dask",
     "is_elsewhere",
+    "is_once",
     "is_remote",
     "open",
     "write_sql",

@@ -32,7 +32,7 @@ def read_ahead(make: Callable[[], Iterator[Item]], depth: int = DEPTH) -> Iterat
     try:
         while (item := shelf.get()) is not _END:
             if isinstance(item, _Failure):
-                raise item.error
+                raise item.taken()
             yield item
             del item  # not held while the next is awaited
     finally:
@@ -47,7 +47,11 @@ class _Failure:
     """An exception on its way to the side that can tell of it."""
 
     def __init__(self, error: BaseException) -> None:
-        self.error = error
+        self._errors = [error]
+
+    def taken(self) -> BaseException:
+        """The exception, held no longer: its traceback will hold the frame that holds this."""
+        return self._errors.pop()
 
 
 class _Shelf(Generic[Item]):

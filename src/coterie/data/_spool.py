@@ -83,10 +83,11 @@ def _room() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT) and "No space" not in str(error):
+        full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        if error.errno not in full and "No space" not in str(error):
             raise
         raise OSError(
-            errno.ENOSPC,
+            error.errno or errno.ENOSPC,
             "no room for the answer of the query, which is kept in a temporary file; set TMPDIR to "
             "a directory of a larger disk, or ask for fewer rows or columns",
             tempfile.gettempdir(),

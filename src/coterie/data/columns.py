@@ -15,6 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from coterie.data._words import Words, words_of
+
+#: Cells of one sort or objects: an array or, of text in Arrow, `Words`, which answer as one does.
 Column = npt.NDArray[Any]
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -55,8 +58,8 @@ def columns_of(X: Any) -> list[Column]:
     return list(cells.T) if cells.ndim == 2 else []
 
 
-def _of_arrow(column: Any) -> Column:
-    """A column of an Arrow table; decimals are numbers."""
+def _of_arrow(column: Any) -> Any:
+    """A column of an Arrow table; decimals are numbers, text is `Words`."""
     import pyarrow as pa
     import pyarrow.types as types
 
@@ -66,7 +69,8 @@ def _of_arrow(column: Any) -> Column:
         column = column.cast(kind)
     if types.is_decimal(kind):
         column = column.cast(pa.float64())
-    return np.asarray(column)
+    words = words_of(column) if types.is_string(kind) or types.is_large_string(kind) else None
+    return np.asarray(column) if words is None else words
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -110,6 +114,8 @@ def missing_cells(column: Column) -> npt.NDArray[np.bool_]:
         return np.isnat(column)
     if column.dtype.kind != "O":
         return np.zeros(column.shape, dtype=bool)
+    if isinstance(column, Words):
+        return column.missing()
     return np.array([is_missing(cell) for cell in column], dtype=bool)
 
 
@@ -119,6 +125,8 @@ def sorts_of(column: Column) -> set[str]:
     NumPy's own scalars among objects are "numpy truth", "numpy time" and "numpy duration": callers
     differ about them.
     """
+    if isinstance(column, Words):
+        return set() if column.missing().all() else {"word"}
     if column.dtype.kind != "O":
         return {_SORTS.get(column.dtype.kind, "word")}
     return {_sort_of(cell) for cell in column[~missing_cells(column)]}
@@ -134,6 +142,7 @@ def numbers(column: Column, unit: np.timedelta64 | None = None) -> Floats:
     Times count in `unit` from 1970 on, those with a time zone as the same moment in UTC, and
     columns of durations in `unit`; without a unit they are no numbers.
     """
+    column = np.asarray(column)
     if column.dtype.kind == "O":
         values, known = np.full(column.shape, np.nan), ~missing_cells(column)
         cells = column[known]
@@ -229,11 +238,15 @@ def _first_word(column: Column) -> Any:
 
 def values_met(column: Column) -> list[Any]:
     """The values of a column, each once, in the order in which they are met."""
+    if isinstance(column, Words):
+        return column.met()
     return list(dict.fromkeys(column[~missing_cells(column)]))
 
 
 def codes(column: Column, values: Sequence[Any] | Column) -> Codes:
     """The place of every cell among the values, `MISSING` or `UNKNOWN`; arrays must be sorted."""
+    if isinstance(column, Words):
+        return column.among({value: code for code, value in enumerate(values)}, MISSING, UNKNOWN)
     found = np.full(column.shape, MISSING, dtype=np.int32)
     known = ~missing_cells(column)
     cells = column[known]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -141,7 +141,7 @@ class DaskSource(Source):
 
     def results(
         self, job: Callable[..., None], *model: Any, dtype: npt.DTypeLike, width: int | None = None
-    ) -> Iterator[npt.NDArray[Any]]:
+    ) -> Generator[npt.NDArray[Any], None, None]:
         """What ``job(block, *model, out)`` fills `out` with, block by block, some at a time."""
         filling = Fill(job, np.dtype(dtype), width)
         for some in self._fetches(filling.dtype.itemsize * (width or 1)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from coterie.data.array import ArraySource
 from coterie.data.npy import mapped, npy_source
+from coterie.data.once import OnceSource
 from coterie.data.source import Source
 from coterie.errors import DataError
 
@@ -21,8 +22,8 @@ _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 def as_source(
     rows: Any, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1
 ) -> Source:
-    """A source of checked rows: an array, a CSR matrix, a memory map, a Dask collection, or a
-    source already.
+    """A source of checked rows: an array, a CSR matrix, a memory map, a Dask collection, an
+    iterator of batches, or a source already.
     """
     if isinstance(rows, Source):
         source = copy(rows)
@@ -34,6 +35,8 @@ def as_source(
         return DaskSource(rows, weights, n_threads)
     if isinstance(rows, np.memmap):
         return npy_source(rows, weights, n_threads)
+    if isinstance(rows, Iterator):
+        return as_source(OnceSource(rows), weights, n_threads)
     return ArraySource(rows, weights, n_threads)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -159,17 +159,19 @@ class Source(ABC):
 
     def total(self, job: Callable[..., Summary], *model: Any) -> Summary:
         """Add up ``job(block, *model)`` over all blocks, in block order."""
-        parts = (job(block, *model) for block in self)
-        total = next(parts, None)
+        # No generator of parts: an error would hold it, and with it the reader, as long as it is
+        # looked at.
+        total: Any = None
+        for block in self:
+            part = job(block, *model)
+            total = part if total is None else total + part
         if total is None:
             raise DataError(f"{self} has no rows; pass at least one.")
-        for part in parts:
-            total = total + part  # type: ignore[operator]
         return total
 
     def results(
         self, job: Callable[..., None], *model: Any, dtype: npt.DTypeLike, width: int | None = None
-    ) -> Iterator[npt.NDArray[Any]]:
+    ) -> Generator[npt.NDArray[Any], None, None]:
         """What ``job(block, *model, out)`` fills `out` with, block by block.
 
         `out` has an entry a row of the block, or `width` of them.
@@ -324,7 +326,7 @@ class Some:
         if not self.parts:
             empty = np.empty((0, n_cols), dtype=dtype)
             return sp.csr_matrix(empty) if sparse else empty
-        return _stacked(list(self.parts), sparse)
+        return stacked(list(self.parts), sparse)
 
 
 class _Window:
@@ -345,7 +347,7 @@ class _Window:
         self.n_held += int(rows.shape[0])
 
     def rows(self) -> Any:
-        return _stacked(self._parts, True) if self._sparse else self._room[: self.n_held]
+        return stacked(self._parts, True) if self._sparse else self._room[: self.n_held]
 
 
 def pick_rows(block: Block, wanted: Ints) -> Some:
@@ -360,7 +362,7 @@ def pick_rows(block: Block, wanted: Ints) -> Some:
     return Some((rows if sp.issparse(rows) else np.asarray(rows),))
 
 
-def _stacked(parts: list[Any], sparse: bool) -> Any:
+def stacked(parts: list[Any], sparse: bool) -> Any:
     """Rows of several pieces in one array or CSR matrix."""
     if len(parts) == 1:
         return parts[0]

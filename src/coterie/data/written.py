@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -75,8 +76,9 @@ def given_or_written(
     width = None if isinstance(names, str) else len(names)
     if out is None:
         return source.map(job, *model, dtype=dtype, width=width)
-    parts = source.results(job, *model, dtype=dtype, width=width)
-    return write_results(out, parts, names, dtype)
+    # Closed at once where writing fails: an error would hold the reader as long as it is looked at.
+    with closing(source.results(job, *model, dtype=dtype, width=width)) as parts:
+        return write_results(out, parts, names, dtype)
 
 
 def _write_npy(file: BinaryIO, parts: Parts, names: str | list[str], dtype: np.dtype[Any]) -> None:

@@ -79,6 +79,15 @@ class Metric:
         """The metric for rows that were prepared before."""
         return replace(self, read=as_prepared, form=as_given)
 
+    def check_lengths(self, lengths: npt.NDArray[Any], who: str) -> None:
+        """Refuse distances that overflowed, or that a function made up."""
+        if lengths.size and not np.isfinite(lengths.max()):
+            raise ValueError(
+                f"{who}: metric={self.name!r} gives distances that are not finite for some pairs "
+                "of rows; scale the rows down if they are huge (X / np.abs(X).max()), leave these "
+                "rows out, or fill in what they miss."
+            )
+
     def lengths(self, rows: Compared, others: Compared, n_threads: int = 1) -> Floats:
         """Distances between prepared rows, (n_rows, n_others)."""
         out = np.empty((rows.shape[0], others.shape[0]))

@@ -55,18 +55,8 @@ def triangle_of(
         for i in range(n_rows - 1):
             lengths[at : at + n_rows - 1 - i] = metric.lengths(rows[i : i + 1], rows[i + 1 :])[0]
             at += n_rows - 1 - i
-    check_lengths(lengths, metric, who)
+    metric.check_lengths(lengths, who)
     return lengths
-
-
-def check_lengths(lengths: npt.NDArray[Any], metric: distance.Metric, who: str) -> None:
-    """Refuse distances that overflowed, or that a function made up."""
-    if lengths.size and not np.isfinite(lengths.max()):
-        raise ValueError(
-            f"{who}: metric={metric.name!r} gives distances that are not finite for some pairs of "
-            "rows; scale the rows down if they are huge, leave these rows out, or fill in what "
-            "they miss."
-        )
 
 
 def given_triangle(

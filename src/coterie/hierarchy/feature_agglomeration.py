@@ -123,7 +123,9 @@ compute_distances, metric_params, n_threads
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features), or square distances of columns
+        X : array, data frame, path or source of shape (n_rows, n_features), or square distances \
+of columns
+            Rows that are elsewhere (files, Dask) are taken into memory, if they fit.
         y : ignored
 
         Returns
@@ -132,7 +134,7 @@ compute_distances, metric_params, n_threads
         """
         self._check_params()
         who = type(self).__name__
-        columns = np.ascontiguousarray(validated(self, X, dtype=FLOATS, ensure_min_features=2).T)
+        columns = np.ascontiguousarray(self._rows(X, reset=True, ensure_min_features=2).T)
         if self.n_clusters is not None and self.n_clusters > len(columns):
             raise ValueError(
                 f"{who}: n_clusters={self.n_clusters} but X has {len(columns)} columns; lower "
@@ -144,6 +146,13 @@ compute_distances, metric_params, n_threads
         for name in _PUBLISHED:
             setattr(self, name, getattr(tree, name))
         return self
+
+    def _rows(self, X: Any, *, reset: bool, **options: Any) -> npt.NDArray[Any]:
+        """Checked rows, in memory wherever they were."""
+        rows = self._taken_in(X, reset=reset)
+        if rows is None:
+            return np.asarray(validated(self, X, dtype=FLOATS, reset=reset, **options))
+        return np.asarray(checked(type(self).__name__, rows, dtype=FLOATS, **options))
 
     @property
     def _n_features_out(self) -> int:
@@ -168,7 +177,7 @@ compute_distances, metric_params, n_threads
         array of shape (n_rows, n_clusters_)
         """
         check_is_fitted(self)
-        rows = validated(self, X, dtype=FLOATS, reset=False)
+        rows = self._rows(X, reset=False)
         pool = self.pooling_func
         if isinstance(pool, str):
             pool = _POOLING.get(pool, pool)

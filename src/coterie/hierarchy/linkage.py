@@ -20,7 +20,6 @@ from coterie.hierarchy._connectivity import check_graph, lengths_of, link_connec
 from coterie.hierarchy._scale import exponent_for, scale_down, scale_up
 from coterie.hierarchy._single import merge_table
 from coterie.hierarchy._triangle import (
-    check_lengths,
     given_triangle,
     link_triangle,
     triangle_of,
@@ -160,7 +159,7 @@ def link(
         X = rows = scale_down(rows, exponent)
     linked = _link_rows(X, rows, method, found, connectivity, threads, who)
     scale_up(linked.Z[:, 2], exponent)
-    check_lengths(linked.Z[:, 2], found, who)
+    found.check_lengths(linked.Z[:, 2], who)
     return linked
 
 
@@ -180,7 +179,7 @@ def _link_rows(
         return Linked(*link_connected(graph, method, lengths_between, rows, who=who))
     if method == "single":
         tree = Index.over_prepared(who, rows, metric, n_threads=n_threads).spanning_tree()
-        check_lengths(tree.lengths, metric, who)
+        metric.check_lengths(tree.lengths, who)
         return Linked(merge_table(tree), 1, tree)
     if method in EUCLIDEAN:
         return Linked(link_vectors(rows, method, n_threads=n_threads, who=who), 1)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._distinct import distinct
+from coterie.data._words import Words
 from coterie.data.columns import UNKNOWN, Codes, Column, codes, missing_cells
 
 
@@ -49,7 +50,7 @@ def categories_in(who: str, name: str, column: Column) -> Column | None:
 
 def _sorted_objects(who: str, name: str, known: Column) -> Column:
     try:
-        found = sorted(set(known.tolist()))
+        found = sorted(known.met() if isinstance(known, Words) else set(known.tolist()))
     except TypeError as error:
         raise _odd_categories(who, name, known) from error
     if isinstance(found[0], str):  # what can be sorted among text is text

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from coterie._checks import check_memory, whole
 from coterie._config import resolve_n_threads
+from coterie._in_memory import held
 from coterie._kernels import kernels
 from coterie.distance import Compared, Metric, RowFunction, SparseRows, as_metric
 from coterie.neighbors._tiled import TiledRows
@@ -59,7 +60,8 @@ class Index:
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
+    X : array, CSR matrix, path or source of shape (n_rows, n_features)
+        Rows that are elsewhere (files, Dask) are taken into memory, if they fit; so are queries.
         CSR rows stay so where all rows are scanned: some at a time are made dense. A tree, or the
         spanning tree, needs all of them so, and refuses those that do not fit.
     metric : name in `coterie.distance.METRICS`, callable or `Metric`
@@ -98,6 +100,7 @@ class Index:
         n_threads: int | None = None,
         **metric_params: Any,
     ) -> None:
+        X = held("Index", X, "an index")
         found = as_metric(metric, X, who="Index", **metric_params)
         rows, by_tree = _rows_and_way("Index", found, X, method)
         # A tree copies the rows by itself.
@@ -114,6 +117,7 @@ class Index:
         metric_params: dict[str, Any] | None = None,
     ) -> Self:
         """An index on behalf of `who`, for as long as X stays as it is: rows are not copied."""
+        X = held(who, X, "a search for neighbours")
         found = as_metric(metric, X, who=who, **(metric_params or {}))
         rows, _ = _rows_and_way(who, found, X, method)
         return cls.over_prepared(who, rows, found, method, n_threads)
@@ -270,8 +274,9 @@ class Index:
         cores = self._check_cores(core_distances)
         tree = SpanningTree.empty(self.n_rows)
         self._rows.spanning_tree(cores, tree.heads, tree.tails, tree.lengths, self._n_threads())
-        if self.metric.native is not None and self.metric.name != "gower":
-            self._check_lengths(tree.lengths, cores)
+        finite = cores is None or bool(np.isfinite(cores).all())
+        if finite and self.metric.native is not None and self.metric.name != "gower":
+            self.metric.check_lengths(tree.lengths, self._who)
         return tree
 
     def nearest_reachable(
@@ -316,6 +321,7 @@ class Index:
         """Prepared queries and how many they are; None where the rows ask."""
         if queries is None:
             return None, self.n_rows
+        queries = held(self._who, queries, "an answer for each")
         asking = self.metric.prepare_tiles(queries, "queries")
         if isinstance(asking, SparseRows) and not isinstance(self._rows, TiledRows):
             asking = asking.whole(self._who)
@@ -363,16 +369,6 @@ class Index:
                 "rows; pass one distance of zero or more a row."
             )
         return cores
-
-    def _check_lengths(self, lengths: Floats, cores: Floats | None) -> None:
-        """Refuse lengths beyond what a float64 holds; sorted, so that the last one tells."""
-        if lengths.size and not np.isfinite(lengths[-1]):
-            if cores is not None and not np.isfinite(cores).all():
-                return
-            raise ValueError(
-                f"{self._who}: the {self.metric.name} distances between some rows of X overflow "
-                "float64; scale the rows down, for example X / np.abs(X).max()."
-            )
 
 
 def _rows_and_way(who: str, metric: Metric, X: Any, method: str) -> tuple[Compared, bool]:
