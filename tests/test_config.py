@@ -195,6 +195,6 @@ def test_memory_that_is_no_number_of_bytes_is_refused(given: Any) -> None:
 
 def test_blocks_follow_the_memory() -> None:
     assert block_bytes(1 << 24) == 1 << 24
-    coterie.set_options(max_memory="32MB")
+    coterie.set_options(max_memory="64MB")
     assert block_bytes(1 << 24) == 1_000_000
     assert block_bytes(100) == 100

@@ -65,9 +65,15 @@ def measure(name: str, n_workers: int, options: argparse.Namespace) -> dict[str,
         ) as cluster,
         distributed.Client(cluster) as client,
     ):  # fmt: skip
-        parts = client.map(
-            rows_of_chunk, range(options.chunks), n_rows=n_rows, n_clusters=options.k
-        )
+        # As many chunks with each worker; wherever Dask had put them, some would wait for others.
+        workers = sorted(client.scheduler_info()["workers"])
+        parts = [
+            client.submit(
+                rows_of_chunk, chunk, n_rows=n_rows, n_clusters=options.k,
+                workers=[workers[chunk % n_workers]],
+            )
+            for chunk in range(options.chunks)
+        ]  # fmt: skip
         rows = da.concatenate(
             [da.from_delayed(part, (n_rows, N_COLS), dtype=np.float32) for part in parts]
         ).persist()
@@ -101,10 +107,10 @@ def in_fresh_process(name: str, n_workers: int, arguments: list[str]) -> dict[st
 def main() -> None:
     """Print a table of all contenders, and two ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--rows", type=int, default=32_000_000)
     parser.add_argument("--chunks", type=int, default=16)
-    parser.add_argument("--k", type=int, default=32)
-    parser.add_argument("--iterations", type=int, default=20)
+    parser.add_argument("--k", type=int, default=64)
+    parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", choices=CONTENDERS, help=argparse.SUPPRESS)
     parser.add_argument("--workers", type=int, default=2, help=argparse.SUPPRESS)

@@ -78,7 +78,10 @@ def one_pass(
     for number, window in enumerate(blocks.windows(window_rows), start=1):
         space = space_for(window, means.centers)
         n_reassigned, sq_move = 0, 0.0
-        for planned in _in_batches(rng.permutation(window.n_rows), batch_size):
+        # Within one batch the order does not matter.
+        in_one = window.n_rows <= batch_size
+        order = np.arange(window.n_rows) if in_one else rng.permutation(window.n_rows)
+        for planned in _in_batches(order, batch_size):
             size = planned.shape[1]
             while planned.shape[0]:
                 steps = take_steps(
