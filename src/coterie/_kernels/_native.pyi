@@ -144,6 +144,7 @@ def medoids_measured(
 def fill_lengths(
     candidates: Floats, rows: Floats, metric: Metric, out: Floats, n_threads: int
 ) -> None: ...
+def first_unlike(square: Floats, n_threads: int) -> int: ...
 def all_lengths(
     queries: Floats,
     rows: Floats,

@@ -54,7 +54,9 @@ def find_medoids(
     if method == "onebatch":
         size = asked.batch_size or batch_size(pairs.n_rows, asked.n_clusters)
         batch = draw_batch(pairs, weights, allowed, max(size, asked.n_clusters), rng)
-        field = Field(batch.search, batch.rows, batch.weights, pairs.n_threads)
+        n_possible = pairs.n_rows if allowed is None else int(allowed.sum())
+        n_left_out = n_possible - batch.rows.size
+        field = Field(batch.search, batch.rows, batch.weights, pairs.n_threads, n_left_out)
     else:
         search = pairs.search(weights, allowed)
         field = Field(search, ids, weights, pairs.n_threads)
@@ -66,7 +68,7 @@ def find_medoids(
         run = _run(pairs, field, start, method, asked, recorder)
         best = best_of(best, run, recorder, lambda mine, theirs: mine.total < theirs.total)
     assert best is not None
-    if method == "onebatch":
+    if field.n_left_out:
         _say_approximate(pairs, best[1], field.rows.size, asked)
     return method, *best
 
@@ -96,17 +98,17 @@ def _run(
     """One run from a start."""
     search, max_iter = field.search, asked.max_iter
     if asked.n_clusters == 1:
-        return _single(pairs, field, method, recorder)
+        return _single(pairs, field, recorder)
     if method == "alternate":
         return alternate(pairs, search, start, field.weights, max_iter=max_iter, recorder=recorder)
     if method == "pam":
         return pam(pairs, search, start, max_iter=max_iter, recorder=recorder)
     run = fasterpam(pairs, search, start, max_iter=max_iter, recorder=recorder)
     # What is best for a sample need not be so for all rows.
-    return run if method == "fasterpam" else replace(run, swap_optimal=False)
+    return replace(run, swap_optimal=run.swap_optimal and field.n_left_out == 0)
 
 
-def _single(pairs: Pairs, field: Field, method: str, recorder: Recorder) -> MedoidRun:
+def _single(pairs: Pairs, field: Field, recorder: Recorder) -> MedoidRun:
     """The one medoid of all rows, which the first step of BUILD finds exactly."""
     medoids = np.array(field.search.build(1, pairs.n_threads), dtype=np.int64)
     lengths = np.empty(field.rows.size)
@@ -115,7 +117,7 @@ def _single(pairs: Pairs, field: Field, method: str, recorder: Recorder) -> Medo
         raise pairs.lost(int(np.argmax(~np.isfinite(lengths))))
     total = float((field.chances * lengths).sum())
     note(recorder, 0, total, medoids)
-    return MedoidRun(medoids, total, 1, True, method != "onebatch")
+    return MedoidRun(medoids, total, 1, True, field.n_left_out == 0)
 
 
 def _say_approximate(pairs: Pairs, recorder: Recorder, n_sampled: int, asked: Asked) -> None:
@@ -132,5 +134,5 @@ def _say_approximate(pairs: Pairs, recorder: Recorder, n_sampled: int, asked: As
         "approximate",
         f"{sentence}, since method='auto' does not measure the distances of all pairs of so many "
         "rows; use method='fasterpam' for these, or method='onebatch' to be told no more.",
-        depth=1,
+        depth=2,
     )

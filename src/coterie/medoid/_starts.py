@@ -18,13 +18,14 @@ Ids = npt.NDArray[np.int64]
 class Field:
     """What a start may look at: a search, the rows it counts, and their weights.
 
-    `rows` are the numbers of the candidates that those rows are.
+    `rows` are the numbers of the candidates that those rows are; so many that count are left out.
     """
 
     search: kernels.Medoids
     rows: Ids
     weights: Floats | None
     n_threads: int
+    n_left_out: int = 0
 
     @property
     def chances(self) -> Floats:

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "coterie/rows/direct.hpp"
 #include "coterie/simd/simd.hpp"
@@ -31,16 +32,21 @@ inline void each_below(const Key* keys, const Key* limits, std::int64_t count, c
 // come in pieces, all but the last of whole strands.
 class StrandSums {
 public:
+    // Weighted values.
     template <class Real>
     void add(const Real* values, const double* weights, std::int64_t count) {
-        std::int64_t i = 0;
-        for (; i + 8 <= count; i += 8)
-            for (int part = 0; part < n_parts; ++part) {
-                const std::int64_t at = i + part * lanes;
-                parts_[part] += rounded(load_as_double(values + at) * load(weights + at));
-            }
-        for (int strand = 0; i < count; ++i, ++strand)
-            parts_[strand / lanes][strand % lanes] += rounded(values[i] * weights[i]);
+        each_strand(count, weights, [&](auto load, std::int64_t at) { return load(values + at); });
+    }
+
+    // By how much values lie below others, weighted; nothing where they do not.
+    template <class Real>
+    void add_below(const double* others, const Real* values, const double* weights,
+                   std::int64_t count) {
+        each_strand(count, weights, [&](auto load, std::int64_t at) {
+            const auto gap = load(others + at) - load(values + at);
+            const std::decay_t<decltype(gap)> zero{};
+            return gap > zero ? gap : zero;
+        });
     }
 
     double total() const {
@@ -51,6 +57,21 @@ public:
     }
 
 private:
+    // value(load, i): of the rows from i on, as many as `load` reads as doubles.
+    template <class Value>
+    void each_strand(std::int64_t count, const double* weights, const Value& value) {
+        const auto load_lanes = [](const auto* from) { return load_as_double(from); };
+        const auto load_one = [](const auto* from) { return static_cast<double>(*from); };
+        std::int64_t i = 0;
+        for (; i + 8 <= count; i += 8)
+            for (int part = 0; part < n_parts; ++part) {
+                const std::int64_t at = i + part * lanes;
+                parts_[part] += rounded(value(load_lanes, at) * load(weights + at));
+            }
+        for (int strand = 0; i < count; ++i, ++strand)
+            parts_[strand / lanes][strand % lanes] += rounded(value(load_one, i) * weights[i]);
+    }
+
     static constexpr int lanes = Simd<double>::lanes, n_parts = 8 / lanes;
     Vec<double> parts_[n_parts] = {};
 };

@@ -26,10 +26,7 @@ class Builder {
 public:
     // Candidates with allowed[j] == 0 are never taken (null: all may be).
     Builder(const Distances& distances, const double* weights, const std::uint8_t* allowed)
-        : distances_(distances),
-          weights_(distances.n_rows(), 1.0),
-          nearest_(distances.n_rows()),
-          limits_(distances.n_rows()) {
+        : distances_(distances), weights_(distances.n_rows(), 1.0), nearest_(distances.n_rows()) {
         if (weights) weights_.assign(weights, weights + distances.n_rows());
         for (std::int64_t j = 0; j < distances.n_candidates(); ++j)
             if (!allowed || allowed[j]) candidates_.push_back(j);
@@ -118,17 +115,16 @@ private:
     }
 
     void find_gains(const std::int64_t* candidates, std::int64_t count, double* gains) const {
-        std::fill_n(gains, count, 0.0);
+        std::vector<StrandSums> strands(count);
+        std::vector<Real> lengths;
         distances_.scan(
             candidates, count,
             [&](std::int64_t place, std::int64_t first, const Key* keys, std::int64_t n_keys) {
-                double gain = gains[place];
-                each_below(keys, limits_.data() + first, n_keys, [&](std::int64_t i) {
-                    const double length = distances_.length_of(keys[i]), held = nearest_[first + i];
-                    if (length < held) gain += rounded(weights_[first + i] * (held - length));
-                });
-                gains[place] = gain;
+                strands[place].add_below(nearest_.data() + first,
+                                         distances_.lengths_of(keys, n_keys, lengths),
+                                         weights_.data() + first, n_keys);
             });
+        for (std::int64_t place = 0; place < count; ++place) gains[place] = strands[place].total();
     }
 
     void take(std::int64_t candidate, bool is_first) {
@@ -139,10 +135,8 @@ private:
             distances_.to_some(ids.data(), count, &candidate, 1,
                                [&](std::int64_t, const Real* lengths) {
                                    for (std::int64_t i = 0; i < count; ++i)
-                                       if (is_first || lengths[i] < nearest_[first + i]) {
+                                       if (is_first || lengths[i] < nearest_[first + i])
                                            nearest_[first + i] = lengths[i];
-                                           limits_[first + i] = distances_.limit_of(lengths[i]);
-                                       }
                                });
         }
     }
@@ -150,8 +144,7 @@ private:
     const Distances& distances_;
     AlignedVector<double> weights_;
     std::vector<std::int64_t> candidates_;
-    std::vector<double> nearest_;  // distance to the nearest medoid so far
-    AlignedVector<Key> limits_;
+    AlignedVector<double> nearest_;  // distance to the nearest medoid so far
 };
 
 }  // namespace coterie

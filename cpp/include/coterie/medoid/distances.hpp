@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "coterie/distance/metric.hpp"
@@ -103,13 +104,18 @@ public:
     template <class Visit>
     void scan(const std::int64_t* candidates, std::int64_t count, const Visit& visit) const {
         const std::vector<double> points = read(candidates, count);
-        std::vector<double> reduced(tile_rows_ + packed_slack);
+        const std::int64_t stride = tile_rows_ + packed_slack;
+        std::vector<double> reduced(query_panel * stride);
         with_sum(metric_, [&](const auto& sum) {
             for (std::int64_t first = 0; first < n_rows_; first += tile_rows_) {
                 const Packed<Real> tile = tile_at(first);
-                for (std::int64_t place = 0; place < count; ++place) {
-                    reduced_to(sum, points.data() + place * n_cols_, tile, n_cols_, reduced.data());
-                    visit(place, first, static_cast<const double*>(reduced.data()), tile.count);
+                for (std::int64_t place = 0; place < count;) {
+                    const double* const from = points.data() + place * n_cols_;
+                    const std::int64_t n_reduced =
+                        reduce(sum, from, count - place, tile, reduced.data(), stride);
+                    for (std::int64_t at = 0; at < n_reduced; ++at, ++place)
+                        visit(place, first, static_cast<const double*>(&reduced[at * stride]),
+                              tile.count);
                 }
             }
         });
@@ -139,6 +145,18 @@ public:
     }
 
 private:
+    // Several candidates at once where the sum is worth compiling for it; how many these were.
+    std::int64_t reduce(const auto& sum, const double* points, std::int64_t n_left,
+                        Packed<Real> tile, double* reduced, std::int64_t stride) const {
+        if constexpr (std::is_same_v<std::decay_t<decltype(sum)>, SumOfSquares>)
+            if (n_left >= query_panel) {
+                reduced_to_panel(sum, points, tile, n_cols_, reduced, stride);
+                return query_panel;
+            }
+        reduced_to(sum, points, tile, n_cols_, reduced);
+        return 1;
+    }
+
     // About 16384 numbers a tile, in whole strands.
     static std::int64_t tile_rows_for(std::int64_t n_cols) {
         const std::int64_t wanted = 16384 / std::max<std::int64_t>(n_cols, 1);
