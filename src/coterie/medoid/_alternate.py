@@ -39,6 +39,7 @@ def alternate(
     for n_iter in range(1, max_iter + 1):
         moved = medoids.copy()
         search.cluster_medoids(labels, moved, pairs.n_threads)
+        _keep_apart(moved, medoids)
         again, reached, after_move = _nearest(pairs, search, moved, weights, labels)
         settled = not reached < total  # the same medoids, or as good but for rounding
         if not settled:
@@ -53,6 +54,13 @@ def alternate(
         if settled or stopped:
             return MedoidRun(medoids, total, n_iter, settled, False)
     return MedoidRun(medoids, total, max_iter, False, False)
+
+
+def _keep_apart(moved: Ids, before: Ids) -> None:
+    """Give clusters whose medoid another has taken, a copy of it, one that nobody has now."""
+    first = np.unique(moved, return_index=True)[1]
+    doubles = np.setdiff1d(np.arange(moved.size), first)
+    moved[doubles] = np.setdiff1d(before, moved)[: doubles.size]
 
 
 def _nearest(

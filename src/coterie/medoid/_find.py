@@ -56,10 +56,10 @@ def find_medoids(
         batch = draw_batch(pairs, weights, allowed, max(size, asked.n_clusters), rng)
         n_possible = pairs.n_rows if allowed is None else int(allowed.sum())
         n_left_out = n_possible - batch.rows.size
-        field = Field(batch.search, batch.rows, batch.weights, pairs.n_threads, n_left_out)
+        field = Field(batch.search, batch.rows, batch.weights, None, pairs.n_threads, n_left_out)
     else:
         search = pairs.search(weights, allowed)
-        field = Field(search, ids, weights, pairs.n_threads)
+        field = Field(search, ids, weights, allowed, pairs.n_threads)
     best = None
     n_runs = asked.n_init if isinstance(asked.init, str) and asked.init != "build" else 1
     for recorder in recorders(n_runs, 0, asked.callback, objective_name="total deviation"):

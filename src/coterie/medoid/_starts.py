@@ -18,12 +18,14 @@ Ids = npt.NDArray[np.int64]
 class Field:
     """What a start may look at: a search, the rows it counts, and their weights.
 
-    `rows` are the numbers of the candidates that those rows are; so many that count are left out.
+    `rows` are the numbers of the candidates that those rows are, and `allowed` which of them may be
+    medoids (None: all). So many rows that count are left out.
     """
 
     search: kernels.Medoids
     rows: Ids
     weights: Floats | None
+    allowed: npt.NDArray[np.bool_] | None
     n_threads: int
     n_left_out: int = 0
 
@@ -31,6 +33,11 @@ class Field:
     def chances(self) -> Floats:
         """The weight of every row."""
         return np.ones(self.rows.size) if self.weights is None else self.weights
+
+    @property
+    def possible(self) -> npt.NDArray[np.bool_]:
+        """Which rows may be medoids; to be changed at will."""
+        return np.ones(self.rows.size, dtype=bool) if self.allowed is None else self.allowed.copy()
 
     def lengths(self, place: int) -> Floats:
         """Distances of all rows to the one at this place."""
@@ -53,7 +60,7 @@ def build(field: Field, n_clusters: int, rng: np.random.RandomState) -> Ids:
 
 def random(field: Field, n_clusters: int, rng: np.random.RandomState) -> Ids:
     """Rows drawn at random, each once."""
-    return field.rows[rng.choice(np.flatnonzero(field.chances > 0), n_clusters, replace=False)]
+    return field.rows[rng.choice(np.flatnonzero(field.possible), n_clusters, replace=False)]
 
 
 def plus_plus(field: Field, n_clusters: int, rng: np.random.RandomState) -> Ids:
@@ -78,7 +85,7 @@ def farthest_first(field: Field, n_clusters: int, rng: np.random.RandomState) ->
 
     O(n k). Ties go to the lowest row.
     """
-    possible = field.chances > 0
+    possible = field.possible
 
     def draw(nearest: Floats | None) -> int:
         if nearest is None:
@@ -93,7 +100,7 @@ def _one_by_one(field: Field, n_clusters: int, draw: Callable[[Floats | None], i
     """Places by `draw`, given the distances to those before; -1 is the lowest that is free."""
     places: list[int] = []
     nearest: Floats | None = None
-    free = field.chances > 0
+    free = field.possible
     while len(places) < n_clusters:
         place = min(draw(nearest), field.rows.size - 1)
         if place < 0 or not free[place]:  # by rounding at the last end
