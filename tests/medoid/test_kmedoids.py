@@ -373,6 +373,10 @@ def test_more_mistakes() -> None:
     said(r"must be symmetric, and X\[2, 5\]", lopsided, metric="precomputed")
     said(r"init has 2 dimensions, and metric='precomputed'", D, metric="precomputed", init=X[:2])
     said(r"metric='nope'", X, metric="nope")
+    for n_clusters, method in ((1, "auto"), (2, "pam"), (2, "alternate"), (2, "onebatch")):
+        huge = np.full(10, 1e308)
+        words = r"^KMedoids: the weighted sum of distances overflows float64; divide"
+        said(words, X, n_clusters=n_clusters, method=method, sample_weight=huge)
     model = KMedoids(2, metric="precomputed").fit(D)
     with pytest.raises(ValueError, match="the fit had 10 rows"):
         model.predict(D[:, :4])

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from coterie._history import Recorder
 from coterie._kernels import kernels
+from coterie.medoid._nearest import total_of
 from coterie.medoid._pairs import Pairs
 from coterie.medoid._swap import MedoidRun
 
@@ -84,6 +85,5 @@ def _nearest(
         raise pairs.lost(int(np.argmax(~np.isfinite(nearest))))
     if before is None:
         held = nearest
-    if weights is not None:
-        nearest, held = weights * nearest, weights * held
-    return labels, float(nearest.sum()), float(held.sum())
+    total = total_of(pairs.who, nearest, weights)
+    return labels, total, total_of(pairs.who, held, weights)

@@ -13,6 +13,7 @@ from coterie._progress import Callback
 from coterie._restarts import best_of, recorders
 from coterie.medoid._alternate import alternate
 from coterie.medoid._given import given_indices, nearest_to_given
+from coterie.medoid._nearest import total_of
 from coterie.medoid._onebatch import batch_size, draw_batch
 from coterie.medoid._pairs import MeasuredPairs, Pairs
 from coterie.medoid._starts import STARTS, Field
@@ -115,7 +116,7 @@ def _single(pairs: Pairs, field: Field, recorder: Recorder) -> MedoidRun:
     field.search.lengths(int(medoids[0]), lengths, pairs.n_threads)
     if not np.isfinite(lengths).all():
         raise pairs.lost(int(np.argmax(~np.isfinite(lengths))))
-    total = float((field.chances * lengths).sum())
+    total = total_of(pairs.who, lengths, field.weights)
     note(recorder, 0, total, medoids)
     return MedoidRun(medoids, total, 1, True, field.n_left_out == 0)
 

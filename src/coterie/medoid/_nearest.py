@@ -44,6 +44,23 @@ def nearest_medoids(known: KnownMedoids, rows: Any, n_threads: int) -> tuple[Lab
     return labels, nearest
 
 
+def total_of(who: str, nearest: Floats, weights: Floats | None) -> float:
+    """The weighted sum of some distances; refused where it is beyond all numbers."""
+    with np.errstate(over="ignore"):
+        total = float(nearest.sum() if weights is None else (weights * nearest).sum())
+    check_total(who, total)
+    return total
+
+
+def check_total(who: str, total: float) -> None:
+    """Refuse a total deviation beyond all numbers."""
+    if not np.isfinite(total):
+        raise ValueError(
+            f"{who}: the weighted sum of distances overflows float64; divide X or sample_weight by "
+            "a constant."
+        )
+
+
 def label_block(block: Block, known: KnownMedoids, labels: Labels) -> None:
     """Fill in the nearest medoid of every row."""
     rows = known.metric.prepare_tiles(block.rows)
@@ -61,4 +78,4 @@ def deviation_of_block(block: Block, known: KnownMedoids) -> float:
     """Weighted sum of the distances to the nearest medoids."""
     rows = known.metric.prepare_tiles(block.rows)
     nearest = nearest_medoids(known, rows, block.n_threads)[1]
-    return float(nearest.sum() if block.weights is None else (block.weights * nearest).sum())
+    return total_of("KMedoids", nearest, block.weights)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from coterie._history import Recorder
 from coterie._kernels import kernels
+from coterie.medoid._nearest import check_total
 from coterie.medoid._pairs import Pairs
 
 Ids = npt.NDArray[np.int64]
@@ -97,6 +98,7 @@ def _recorded(
     total = search.start(start.tolist(), pairs.n_threads)
     if search.lost_row >= 0:
         raise pairs.lost(search.lost_row)
+    check_total(pairs.who, total)
     if not note(recorder, 0, total, start):
         for n_swaps, after in enumerate(totals(), 1):
             if note(recorder, n_swaps, after, np.array(search.medoids)):

@@ -39,6 +39,7 @@ from coterie.medoid._nearest import (
     label_block,
     measure_block,
     nearest_medoids,
+    total_of,
 )
 from coterie.medoid._pairs import GivenPairs, MeasuredPairs, Pairs
 from coterie.medoid._starts import STARTS
@@ -282,7 +283,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
             lengths = pairs.matrix[:, self.medoid_indices_]
             self.labels_ = lengths.argmin(axis=1).astype(np.int32)
             nearest = lengths.min(axis=1).astype(np.float64)
-        self.inertia_ = float(nearest.sum() if weights is None else (weights * nearest).sum())
+        self.inertia_ = total_of("KMedoids", nearest, weights)
 
     def _advise(self, settled: bool, recorder: Recorder) -> None:
         """Events about the result, and a warning where clusters have no rows."""
@@ -377,7 +378,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         if self.metric == "precomputed":
             nearest = self._given_lengths(X).min(axis=1).astype(np.float64)
             weights = check_weights("KMedoids", sample_weight, nearest.size)
-            return -float(nearest.sum() if weights is None else (weights * nearest).sum())
+            return -total_of("KMedoids", nearest, weights)
         blocks = self._blocks_like_the_fit(X, sample_weight)
         return -float(blocks.total(deviation_of_block, self._known_of_blocks()))
 
