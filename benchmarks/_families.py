@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import centroid, density, hierarchy, mixture, neighbors
+from . import centroid, density, hierarchy, medoid, mixture, neighbors
 from ._harness import Workload
 
 FAMILIES: dict[str, Sequence[Workload]] = {
     "neighbors": neighbors.WORKLOADS,
     "centroid": centroid.WORKLOADS,
+    "medoid": medoid.WORKLOADS,
     "density": density.WORKLOADS,
     "hierarchy": hierarchy.WORKLOADS,
     "mixture": mixture.WORKLOADS,

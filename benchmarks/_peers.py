@@ -68,6 +68,11 @@ def genieclust(prepare: Prepare) -> Contender:
     return Contender("genieclust", "genieclust", "genieclust", prepare)
 
 
+def kmedoids(prepare: Prepare) -> Contender:
+    """The kmedoids package."""
+    return Contender("kmedoids", "kmedoids", "kmedoids", prepare)
+
+
 def import_sklearnex_cluster() -> Any:
     """Import scikit-learn-intelex's clusterers, held to N_THREADS."""
     import daal4py

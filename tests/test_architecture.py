@@ -18,7 +18,8 @@ if (ROOT / "src" / "coterie").is_dir():
 
 #: Families from the ground up; a later one may use an earlier one.
 FAMILIES = [
-    "distance", "neighbors", "centroid", "quantize", "search", "hierarchy", "density", "mixture",
+    "distance", "neighbors", "centroid", "medoid", "quantize", "search", "hierarchy", "density",
+    "mixture",
 ]  # fmt: skip
 #: What anything may use, and what the ground itself may use.
 GROUND = {"_kernels": set[str](), "errors": set[str](), "_config": {"_kernels"}}
@@ -228,8 +229,8 @@ HEADERS = sorted((ROOT / "cpp" / "include").rglob("*.hpp"))
 
 #: Folders of headers from the ground up: each includes its own and those before it.
 HEADER_FOLDERS = [
-    "threads", "simd", "rows", "distance", "neighbors", "centroid", "hierarchy", "density",
-    "mixture",
+    "threads", "simd", "rows", "distance", "neighbors", "centroid", "medoid", "hierarchy",
+    "density", "mixture",
 ]  # fmt: skip
 
 

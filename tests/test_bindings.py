@@ -92,6 +92,13 @@ def seeds(rng):
     kernels.add_seeds(X, None, 1.0, centers, int(rng.integers(-1, 6)), closest,
                       wild(rng, 200, np.int32, 4), np.empty(1), 1)
 
+def medoids(rng):
+    search = kernels.medoids_measured(X, X, EUCLIDEAN, None, None)
+    search.start(wild(rng, 3, np.int64, 200).tolist(), 1)
+    search.swap_eagerly(2, 50, 1)
+    search.lengths(int(rng.integers(-2, 203)), np.empty(200), 1)
+    search.cluster_medoids(wild(rng, 200, np.int32, 3), np.zeros(3, np.int64), 1)
+
 def fuzz(work, n=400):
     for seed in range(n):
         try:
@@ -100,7 +107,7 @@ def fuzz(work, n=400):
             assert str(error), "an error says something"
 """
 WORK = ["sq_dists", "sq_dists_csr", "stats_csr", "list_within", "ward", "merges", "condense"]
-WORK += ["root", "select", "seeds"]
+WORK += ["root", "select", "seeds", "medoids"]
 
 
 def test_wild_indexes_are_refused() -> None:

@@ -36,8 +36,13 @@ COUNTING = [
 ]
 CLUSTERERS = [estimator for estimator in COUNTING if issubclass(estimator, ClusterMixin)]
 MIXTURES = [estimator for estimator in COUNTING if estimator not in CLUSTERERS]
-#: Those whose clusters are their centres, and those that build them step by step.
-CENTROIDS = [estimator for estimator in CLUSTERERS if hasattr(estimator, "transform")]
+#: Those whose clusters are their centres, by squared distances, and those that build them step by
+#: step.
+CENTROIDS = [
+    estimator
+    for estimator in CLUSTERERS
+    if hasattr(estimator, "transform") and estimator is not coterie.KMedoids
+]
 ITERATIVE = [estimator for estimator in ESTIMATORS if "verbose" in estimator().get_params()]
 
 _SEEDED = "rows are drawn by index, so leaving one out is not giving it weight zero"

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coterie import KMeans
+from coterie import DBSCAN, KMeans
 from coterie._files import load, load_bundle, save_model
 from coterie.errors import FileError
 from toys import Strict, Toy, fitted_toy, header_of, rewrite, round_trip
@@ -290,3 +290,15 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path, monkeypatch):
     monkeypatch.setattr("coterie._files._HEADER_ITEMS", 1000)
     with pytest.raises(FileError, match="delete model"):
         save_model(tmp_path / "m", fitted_toy(history_=[{"iteration": i} for i in range(2000)]))
+
+
+@pytest.mark.filterwarnings("ignore::coterie.errors.AdviceWarning")
+def test_starts_of_sparse_rows_that_fall_are_refused(tmp_path):
+    pair = np.ones((2, 2)) - np.eye(2)
+    graph = sp.csr_matrix(sp.block_diag([pair, pair]))
+    model = DBSCAN(eps=1, min_samples=2, metric="graph").fit(graph)
+    # SciPy's own check takes a matrix that ends below zero for an empty one.
+    model.graph_.indptr = np.array([0, 1, 2, 3, -1], dtype=np.int32)
+    model.save(tmp_path / "model")
+    with pytest.raises(FileError, match="a sparse matrix contradicts itself"):
+        load(tmp_path / "model")

@@ -107,6 +107,7 @@ def run(script: str, *arguments: str, cwd: Path) -> str:
         ("gaussian", {}, {"gaussian.png"}),
         ("k_distances", {}, {"k_distances.png"}),
         ("linkages", {"n_rows": 60}, {"linkages.png", "dendrograms.png"}),
+        ("medoids", {"n_rows": 90, "n_starts": 3}, {"medoids.png"}),
         ("seedings", {"n_seeds": 2}, {"seedings.png", "worst_starts.png"}),
     ],
 )

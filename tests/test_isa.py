@@ -200,6 +200,8 @@ def _parameters_in(signature: str) -> list[str]:
 
 
 def _overloads(function: Any) -> list[list[str]]:
+    if isinstance(function, property):
+        function = function.fget
     return [_parameters_in(overload[0]) for overload in function.__nb_signature__]
 
 
@@ -210,8 +212,12 @@ def test_the_stub_names_what_the_module_has(isa: str) -> None:
     classes = {name: value for name, value in public.items() if isinstance(value, type)}
     functions = {name: value for name, value in public.items() if callable(value)}
     for owner in classes:
-        methods = {name: value for name, value in vars(functions.pop(owner)).items()
-                   if name == "__init__" or not name.startswith("_")}  # fmt: skip
+        methods = {
+            name: value
+            for name, value in vars(functions.pop(owner)).items()
+            if not name.startswith("_")  # or a constructor, of what is not made by functions only
+            or (name == "__init__" and hasattr(value, "__nb_signature__"))
+        }
         functions |= {f"{owner}.{name}": method for name, method in methods.items()}
     in_stub = {
         node.name: [argument.arg for argument in node.args.args]

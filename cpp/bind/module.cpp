@@ -14,6 +14,7 @@ void add_centroid_csr(nb::module_& m);
 void add_density(nb::module_& m);
 void add_hdbscan(nb::module_& m);
 void add_hierarchy(nb::module_& m);
+void add_medoid(nb::module_& m);
 void add_minibatch(nb::module_& m);
 void add_mixture(nb::module_& m);
 void add_neighbors(nb::module_& m);
@@ -42,6 +43,7 @@ NB_MODULE(COTERIE_MODULE, m) {
     coterie::bind::add_density(m);
     coterie::bind::add_hdbscan(m);
     coterie::bind::add_hierarchy(m);
+    coterie::bind::add_medoid(m);
     coterie::bind::add_minibatch(m);
     coterie::bind::add_mixture(m);
     coterie::bind::add_neighbors(m);

@@ -10,6 +10,7 @@
 
 #include "coterie/neighbors/reachable.hpp"
 #include "coterie/neighbors/spanning_tree.hpp"
+#include "coterie/rows/mirror.hpp"
 
 namespace coterie::bind {
 namespace {
@@ -37,6 +38,12 @@ void all_lengths_of(AnyRows queries, AnyRows rows, MetricArgs metric_args, Table
             });
         },
         rows);
+}
+
+template <class T>
+std::int64_t first_unlike_of(Rows<T> square, int n_threads) {
+    require(square.shape(0) == square.shape(1), "a square has as many columns as rows");
+    return without_gil([&] { return first_unlike(as_matrix(square), crew_of(n_threads)); });
 }
 
 // Who asks an index: other rows, or its own where there are none.
@@ -188,6 +195,8 @@ void add_neighbors(nb::module_& m) {
     using namespace nb::literals;
     m.def("all_lengths", &all_lengths_of, "queries"_a.noconvert(), "rows"_a.noconvert(), "metric"_a,
           "lengths"_a.noconvert(), "n_threads"_a);
+    m.def("first_unlike", &first_unlike_of<float>, "square"_a.noconvert(), "n_threads"_a);
+    m.def("first_unlike", &first_unlike_of<double>, "square"_a.noconvert(), "n_threads"_a);
     nb::class_<Index>(m, "Index")
         .def(nb::init<AnyRows, MetricArgs, bool, int>(), "rows"_a.noconvert(), "metric"_a,
              "by_tree"_a, "n_threads"_a)

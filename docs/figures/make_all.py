@@ -16,12 +16,15 @@ import faithful
 import gaussian
 import k_distances
 import linkages
+import medoids
 import seedings
 
 
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
-    scripts = (bernoulli_digits, descent, faithful, gaussian, k_distances, linkages, seedings)
+    scripts = (
+        bernoulli_digits, descent, faithful, gaussian, k_distances, linkages, medoids, seedings,
+    )  # fmt: skip
     for script in scripts:
         script.draw(folder)
 

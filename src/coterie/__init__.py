@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from coterie.hierarchy import AgglomerativeClustering, FeatureAgglomeration
     from coterie.hierarchy.linkage import linkage
     from coterie.hierarchy.trees import linkage_tree, ward_tree
+    from coterie.medoid import KMedoids
     from coterie.mixture import (
         BayesianGaussianMixture,
         BernoulliMixture,
@@ -45,6 +46,7 @@ _HOMES = {
         "linkage_tree",
         "ward_tree",
     ),
+    "medoid": ("KMedoids",),
     "mixture": (
         "BayesianGaussianMixture",
         "BernoulliMixture",
@@ -95,6 +97,7 @@ __all__ = [
     "FeatureAgglomeration",
     "GaussianMixture",
     "KMeans",
+    "KMedoids",
     "MiniBatchKMeans",
     "MixedMixture",
     "PoissonMixture",

@@ -14,6 +14,8 @@ from sklearn.utils.validation import assert_all_finite, check_array, validate_da
 
 from coterie._checks import check_memory
 from coterie._complaints import advising
+from coterie._config import resolve_n_threads
+from coterie._kernels import kernels
 from coterie._sparse import canonical_csr, contradiction
 from coterie.data.columns import first_odd, not_finite
 
@@ -238,6 +240,9 @@ _STRIP_ENTRIES = 1 << 20
 def _first_unlike(given: npt.NDArray[Any]) -> tuple[int, int] | None:
     """The first entry of a square that its mirror image differs from; in strips, for memory."""
     n_rows = given.shape[0]
+    if given.dtype in FLOATS:  # of which there may be many; whole numbers come from elsewhere
+        place = kernels.first_unlike(given, resolve_n_threads(None, "is_symmetric"))
+        return None if place < 0 else divmod(place, n_rows)
     strip = max(1, _STRIP_ENTRIES // max(1, n_rows))
     for start in range(0, n_rows, strip):
         here, there = given[start : start + strip], given[:, start : start + strip].T

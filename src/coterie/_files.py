@@ -24,6 +24,7 @@ from safetensors.numpy import load as parse_tensors
 from sklearn.base import BaseEstimator
 
 from coterie._checks import STAND_IN
+from coterie._sparse import contradiction
 from coterie._writing import writing
 from coterie.data import is_dask
 from coterie.errors import FileError
@@ -440,6 +441,9 @@ def _decode_csr(content: Any, tensors: Tensors) -> sp.csr_matrix:
     data, indices, indptr = (_decode(part, tensors) for part in parts)
     matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape))
     matrix.check_format(full_check=True)  # raises where indices lead astray
+    found = contradiction(matrix)  # also where it ends below zero, which SciPy takes for empty
+    if found is not None:
+        raise FileError(f"it is damaged: a sparse matrix contradicts itself ({found}).")
     return matrix
 
 

@@ -37,9 +37,10 @@ def stderr_progress(who: str) -> Callback:
 
     def show(progress: Progress) -> None:
         restart = f" run {progress.restart + 1}/{progress.n_init}" if progress.n_init > 1 else ""
+        of_all = f"/{progress.max_iter}" if progress.max_iter else ""
         end = "\n" if not sys.stderr.isatty() else "\r"
         print(
-            f"{who}:{restart} iteration {progress.iteration}/{progress.max_iter}, "
+            f"{who}:{restart} iteration {progress.iteration}{of_all}, "
             f"objective {progress.objective:.6g}",
             end=end,
             file=sys.stderr,

@@ -35,6 +35,7 @@ def _in_tmp(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "asked",
     [
+        ["fit", str(FAITHFUL), "--method", "kmedoids", "-k", "3", "--metric", "manhattan"],
         ["fit", str(FAITHFUL), "--method", "dbscan", "--eps", "0.3", "--min-samples", "6"],
         ["fit", str(FAITHFUL), "--method", "dbscan", "--eps", "auto"],
         ["fit", str(FAITHFUL), "--method", "hdbscan", "--min-cluster-size", "20"],

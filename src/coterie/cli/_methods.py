@@ -103,6 +103,20 @@ def kmeans(rows: Rows, choices: Choices, units: str) -> Found:
     return Found(model, model.labels_, model.cluster_centers_, facts)
 
 
+def kmedoids(rows: Rows, choices: Choices, units: str) -> Found:
+    """k-medoids."""
+    from coterie import KMedoids
+
+    model = KMedoids(
+        **_params(METHODS["kmedoids"].options, choices),
+        random_state=choices.seed,
+        callback=choices.callback,
+    ).fit(rows)
+    facts = {"total dev.": f"{model.inertia_:.10g} ({units})", **_course(model.history_)}
+    notes = [event["detail"] for event in model.events_]
+    return Found(model, model.labels_, model.cluster_centers_, facts, notes)
+
+
 def agglomerative(rows: Rows, choices: Choices, units: str) -> Found:
     """The tree of merges, cut; a centre is the mean of the rows of a cluster."""
     from coterie import AgglomerativeClustering
@@ -214,6 +228,18 @@ METHODS: dict[str, Method] = {
         {"clusters": "n_clusters", "init": "init", "n_init": "n_init", "max_iter": "max_iter"},
         least_rows=1,
         streams=True,
+    ),
+    "kmedoids": Method(
+        "KMedoids",
+        kmedoids,
+        {
+            "clusters": "n_clusters",
+            "init": "init",
+            "n_init": "n_init",
+            "max_iter": "max_iter",
+            "metric": "metric",
+        },
+        least_rows=1,
     ),
     "gaussian": Method(
         "GaussianMixture",

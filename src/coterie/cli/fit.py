@@ -47,8 +47,8 @@ def fit(
     method: Annotated[
         str,
         typer.Option(
-            help="How to cluster: kmeans, gaussian, agglomerative, dbscan, hdbscan, student-t, "
-            "bayesian, bernoulli, poisson, categorical or mixed."
+            help="How to cluster: kmeans, kmedoids, gaussian, agglomerative, dbscan, hdbscan, "
+            "student-t, bayesian, bernoulli, poisson, categorical or mixed."
         ),
     ] = "kmeans",
     columns: Annotated[
@@ -79,7 +79,7 @@ def fit(
         str | None, typer.Option(help="Of agglomerative: ward, average, complete, single ...")
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="Of dbscan, hdbscan, agglomerative: euclidean ...")
+        str | None, typer.Option(help="Of dbscan, hdbscan, agglomerative, kmedoids: euclidean ...")
     ] = None,
     eps: Annotated[
         str | None, typer.Option(help="Of dbscan: the radius, or auto, the default.")

@@ -315,6 +315,26 @@ inline void reduced_strip(const Sum& sum, const double* query, Packed<In> points
     for (int v = 0; v < n_vecs; ++v) store(out + v * lanes, sum.value(state[v]));
 }
 
+// The same for several queries, which share what is loaded of the points.
+template <int n_queries, int n_vecs, class Sum, class In>
+inline void reduced_panel(const Sum& sum, const double* queries, Packed<In> points,
+                          std::int64_t n_cols, double* out, std::int64_t out_stride) {
+    constexpr int lanes = Simd<double>::lanes;
+    typename Sum::template State<Vec<double>> state[n_queries][n_vecs];
+    const In* column = points.data;
+    for (std::int64_t t = 0; t < n_cols; ++t, column += points.stride) {
+        Vec<double> point[n_vecs];
+        for (int v = 0; v < n_vecs; ++v) point[v] = load_as_double(column + v * lanes);
+        for (int q = 0; q < n_queries; ++q) {
+            const Vec<double> query = broadcast(queries[q * n_cols + t]);
+            for (int v = 0; v < n_vecs; ++v) sum.add(state[q][v], t, query, point[v]);
+        }
+    }
+    for (int q = 0; q < n_queries; ++q)
+        for (int v = 0; v < n_vecs; ++v)
+            store(out + q * out_stride + v * lanes, sum.value(state[q][v]));
+}
+
 }  // namespace detail
 
 // Reduced distances from one point to all packed ones; `out` has room for packed_slack more.
@@ -329,6 +349,22 @@ inline void reduced_to(const Sum& sum, const double* query, Packed<In> points, s
         for (; i < points.count; i += lanes)
             detail::reduced_strip<1>(sum, query, points.from(i), d, out + i);
     });
+}
+
+// The same from four points at once, side by side in `queries`, with `out_stride` from the
+// distances of one to those of the next.
+inline constexpr int query_panel = 4;
+template <class Sum, class In>
+inline void reduced_to_panel(const Sum& sum, const double* queries, Packed<In> points,
+                             std::int64_t n_cols, double* out, std::int64_t out_stride) {
+    constexpr int lanes = Simd<double>::lanes, n_vecs = vector_bytes == 64 ? 4 : 2;
+    std::int64_t i = 0;
+    for (; i + (n_vecs / 2) * lanes < points.count; i += n_vecs * lanes)
+        detail::reduced_panel<query_panel, n_vecs>(sum, queries, points.from(i), n_cols, out + i,
+                                                   out_stride);
+    for (; i < points.count; i += lanes)
+        detail::reduced_panel<query_panel, 1>(sum, queries, points.from(i), n_cols, out + i,
+                                              out_stride);
 }
 
 }  // namespace coterie

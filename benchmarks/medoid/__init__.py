@@ -1,0 +1,7 @@
+"""Workloads of the medoid family."""
+
+from __future__ import annotations
+
+from . import bench_kmedoids
+
+WORKLOADS = bench_kmedoids.WORKLOADS

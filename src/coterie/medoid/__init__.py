@@ -1,0 +1,5 @@
+"""Clusters around real rows, for any distance."""
+
+from coterie.medoid.kmedoids import KMedoids
+
+__all__ = ["KMedoids"]
