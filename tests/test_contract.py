@@ -41,7 +41,7 @@ MIXTURES = [estimator for estimator in COUNTING if estimator not in CLUSTERERS]
 CENTROIDS = [
     estimator
     for estimator in CLUSTERERS
-    if hasattr(estimator, "transform") and estimator is not coterie.KMedoids
+    if hasattr(estimator, "transform") and estimator not in (coterie.KMedoids, coterie.KCenter)
 ]
 ITERATIVE = [estimator for estimator in ESTIMATORS if "verbose" in estimator().get_params()]
 
@@ -87,7 +87,11 @@ _KINDS: dict[str, Callable[[Any], Any]] = {
 
 
 #: What makes those that are not told a number find the groups of `rows`.
-_FITTING: dict[str, dict[str, Any]] = {"DBSCAN": {"eps": 1.5}, "HDBSCAN": {"min_cluster_size": 10}}
+_FITTING: dict[str, dict[str, Any]] = {
+    "DBSCAN": {"eps": 1.5},
+    "HDBSCAN": {"min_cluster_size": 10},
+    "LeaderClustering": {"threshold": 5.0},
+}
 
 
 def rows(estimator: Any = None, n: int = 90, d: int = 3) -> Any:

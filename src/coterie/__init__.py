@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coterie.hierarchy import AgglomerativeClustering, FeatureAgglomeration
     from coterie.hierarchy.linkage import linkage
     from coterie.hierarchy.trees import linkage_tree, ward_tree
-    from coterie.medoid import KMedoids
+    from coterie.medoid import KCenter, KMedoids, LeaderClustering, farthest_first
     from coterie.mixture import (
         BayesianGaussianMixture,
         BernoulliMixture,
@@ -46,7 +46,7 @@ _HOMES = {
         "linkage_tree",
         "ward_tree",
     ),
-    "medoid": ("KMedoids",),
+    "medoid": ("KCenter", "KMedoids", "LeaderClustering", "farthest_first"),
     "mixture": (
         "BayesianGaussianMixture",
         "BernoulliMixture",
@@ -96,14 +96,17 @@ __all__ = [
     "CategoricalMixture",
     "FeatureAgglomeration",
     "GaussianMixture",
+    "KCenter",
     "KMeans",
     "KMedoids",
+    "LeaderClustering",
     "MiniBatchKMeans",
     "MixedMixture",
     "PoissonMixture",
     "StudentTMixture",
     "TableModel",
     "dbscan",
+    "farthest_first",
     "get_options",
     "k_means",
     "kmeans_plusplus",

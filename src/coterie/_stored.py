@@ -162,6 +162,15 @@ class Word(Field):
 
 
 @dataclass(frozen=True)
+class Name(Field):
+    """Any text."""
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        if not isinstance(value, str):
+            raise ValueError(f"{name} is no text")
+
+
+@dataclass(frozen=True)
 class Many(Field):
     """A list or tuple whose entries are alike; its length by name or number."""
 

@@ -73,6 +73,7 @@ PARAMS: dict[str, list[Any]] = {
 #: Of these a fit is checked to say what `predict` says.
 PREDICT_SAYS_LABELS = (
     "KMeans", "MiniBatchKMeans", "BisectingKMeans", "KMedoids", "DBSCAN", "HDBSCAN",
+    "KCenter", "LeaderClustering",
 )  # fmt: skip
 
 

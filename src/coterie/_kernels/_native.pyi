@@ -407,3 +407,31 @@ def select_clusters(
     allow_single: bool,
     owner: NDArray[np.int32],
 ) -> None: ...
+def nearest_nodes(
+    starts: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    lengths: Doubles | None,
+    sources: NDArray[np.int32],
+    distances: Doubles,
+    labels: NDArray[np.int32],
+) -> None: ...
+def closeness_sums(
+    starts: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    lengths: Doubles | None,
+    labels: NDArray[np.int32],
+    n_clusters: int,
+    sums: Doubles,
+    n_reached: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def graph_medoids(
+    starts: NDArray[np.int64],
+    heads: NDArray[np.int32],
+    lengths: Doubles | None,
+    labels: NDArray[np.int32],
+    weights: Doubles | None,
+    both_ways: bool,
+    medoids: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from coterie.centroid._covers import new_cover, whole_steps
+from coterie.centroid._farthest import farthest_rows, spare_rows
 from coterie.centroid._passes import ClusterSums, survey
 from coterie.centroid._races import potentials, race_from
 from coterie.centroid._seed_distances import SeedDistances, seed_distances
 from coterie.centroid._space import Space
-from coterie.centroid._streamed import ByCenters, find_farthest
 from coterie.data import ArraySource, Block, RowsByNumber, Source
 from coterie.data.chance import Chance
 
@@ -280,45 +281,18 @@ def farthest_first(blocks: Source, space: Space, n_clusters: int, *, first: int)
     first
         The row to begin with.
     """
-    if not isinstance(blocks, RowsByNumber):
-        return _farthest_streamed(blocks, space, n_clusters, first)
-    dists = seed_distances(blocks, space)
-    dists.add(np.array([first]))
-    while len(dists.seeds) < n_clusters:
-        dists.add(np.array([_farthest_row(dists)]))
-    return _rows_as_seeds(blocks, dists.seeds)
-
-
-def _farthest_streamed(blocks: Source, space: Space, n_clusters: int, first: int) -> Seeds:
-    """The same by a pass for every seed, which looks at all seeds so far."""
-    seeds, centers = [first], blocks.take([first])
-    while len(seeds) < n_clusters:
-        found = blocks.total(find_farthest, ByCenters(centers, space), centers, 1)
-        if found.rows.size == 0:
-            return _with_copies(blocks, np.array(seeds), n_clusters)
-        seeds.append(int(found.rows[0]))
-        centers = np.concatenate([centers, found.values.astype(np.float64)])
-    return Seeds(centers, np.array(seeds, dtype=np.int64))
+    found = list(islice(farthest_rows(blocks, space, first), n_clusters - 1))
+    seeds = np.array([first, *(far.row for far in found)])
+    if seeds.size < n_clusters:
+        return _with_copies(blocks, seeds, n_clusters)
+    values = [blocks.take([first]), *(far.values for far in found)]
+    return Seeds(np.concatenate(values), seeds)
 
 
 def _with_copies(blocks: Source, seeds: Ints, n_clusters: int) -> Seeds:
     """Seeds, and in their wake the first unused rows; those without weight come last."""
-    free = np.ones(blocks.n_rows) if blocks.weights is None else 1.0 + (blocks.weights > 0)
-    free[seeds] = 0.0
-    spare = np.argsort(-free, kind="stable")[: n_clusters - seeds.size]
+    spare = spare_rows(blocks, seeds, n_clusters - seeds.size)
     return _rows_as_seeds(blocks, np.concatenate([seeds, spare]))
-
-
-def _farthest_row(dists: SeedDistances) -> int:
-    """The row farthest from its nearest seed; when only copies of seeds are left, an unused one."""
-    weights = dists.blocks.weights
-    sq_dists = dists.closest if weights is None else np.where(weights > 0, dists.closest, 0.0)
-    farthest = int(np.argmax(sq_dists))
-    if sq_dists[farthest] > 0:
-        return farthest
-    free = np.ones(dists.blocks.n_rows) if weights is None else 1.0 + (weights > 0)
-    free[dists.seeds] = 0.0
-    return int(np.argmax(free))
 
 
 def farthest_first_from_any(

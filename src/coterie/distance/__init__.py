@@ -15,6 +15,7 @@ from coterie._checks import check_memory, refuse_stand_in
 from coterie._config import resolve_n_threads
 from coterie.distance._forms import Reader
 from coterie.distance._gower import gower
+from coterie.distance._graph import Graph, as_graph, closeness
 from coterie.distance._metric import Metric, RowFunction
 from coterie.distance._named import mahalanobis, minkowski, seuclidean, without_parameters
 from coterie.distance._sparse_rows import Compared, SparseRows, in_tiles
@@ -23,10 +24,13 @@ __all__ = [
     "METRICS",
     "NAMES",
     "Compared",
+    "Graph",
     "Metric",
     "RowFunction",
     "SparseRows",
+    "as_graph",
     "as_metric",
+    "closeness",
     "condensed",
     "in_tiles",
     "pairwise",

@@ -27,11 +27,12 @@ from coterie._checks import (
 )
 from coterie._doors import check_symmetric, check_weights, given_distances, validated
 from coterie._history import Event, Iteration, Recorder
-from coterie._stored import RECORDS, Array, Field, Flag, Parts, Real, Sizes, Whole, Word
+from coterie._stored import RECORDS, Array, Field, Flag, Many, Name, Parts, Real, Sizes, Whole, Word
 from coterie.data import Source
 from coterie.data.written import given_or_written
-from coterie.distance import NAMES, Metric, as_metric
+from coterie.distance import NAMES, Metric, as_graph, as_metric
 from coterie.medoid._find import METHODS, Asked, find_medoids
+from coterie.medoid._geodesic import check_reached, find_on_graph
 from coterie.medoid._gower_rows import rows_of_table
 from coterie.medoid._nearest import (
     KnownMedoids,
@@ -66,7 +67,9 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     metric : str or callable, default="euclidean"
         Any of `coterie.distance.METRICS`; a function of two rows (slow: a call of Python for each
         pair, and all n^2 distances are kept); or ``"precomputed"``: X holds the distances of all
-        pairs, is symmetric, and is read where it is (float32 stays float32).
+        pairs, is symmetric, and is read where it is (float32 stays float32). ``"geodesic"``: X is a
+        graph (see `coterie.distance.closeness`), distances are the lengths of shortest paths *to*
+        the medoids, and the method is ``"alternate"`` whatever `method` says.
     metric_params : dict or None, default=None
         More arguments for the metric, see `coterie.distance.as_metric`.
     method : {"auto", "fasterpam", "pam", "alternate", "onebatch"}, default="auto"
@@ -118,6 +121,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         never rising; with ``"onebatch"`` that of the sample.
     events_ : list of dict
         What else happened: an approximation, early stops, clusters without rows.
+    medoid_nodes_ : list
+        The medoids by their names, with ``metric="geodesic"`` and a networkx graph.
     gower_, metric_params_ : dict
         What the metric learned from X, for `predict`.
 
@@ -136,6 +141,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         "medoid_rows_": Array("f", ("clusters", "columns"), nan=True, optional=True),
         "labels_": Array("i4", ("rows",), 0),
         "inertia_": Real(0),
+        "medoid_nodes_": Many(Whole() | Real() | Name(), "clusters", optional=True),
         "method_": Word(tuple(METHODS)),
         "swap_optimal_": Flag(),
         "n_iter_": Whole(),
@@ -146,7 +152,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     }
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_clusters": whole(1),
-        "metric": one_of(*NAMES, "precomputed") | CALLABLE,
+        "metric": one_of(*NAMES, "precomputed", "geodesic") | CALLABLE,
         "metric_params": NONE | Rule(lambda value: isinstance(value, Mapping), "a dict"),
         "method": one_of("auto", *METHODS),
         "init": one_of(*STARTS) | ARRAY,
@@ -166,6 +172,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     method_: str
     swap_optimal_: bool
     n_iter_: int
+    medoid_nodes_: list[Any]
     gower_: dict[str, Any]
     metric_params_: dict[str, Any]
     history_: list[Iteration]
@@ -217,6 +224,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         """
         self._check_params()
         self._forget()
+        if self.metric == "geodesic":
+            return self._fit_graph(X, sample_weight)
         pairs = self._given(X) if self.metric == "precomputed" else self._measured(X)
         weights = check_weights("KMedoids", sample_weight, pairs.n_rows)
         allowed = None if weights is None else weights > 0
@@ -241,9 +250,42 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         self._advise(run.settled, recorder)
         return self
 
+    def _fit_graph(self, X: Any, sample_weight: Any) -> Self:
+        """Medoids of the nodes of a graph."""
+        graph = as_graph("KMedoids", X)
+        weights = check_weights("KMedoids", sample_weight, graph.n_nodes)
+        n_possible = graph.n_nodes if weights is None else int((weights > 0).sum())
+        check_enough_rows("KMedoids", self.n_clusters, n_possible)
+        run, recorder = find_on_graph(
+            "KMedoids", graph, weights, int(self.n_clusters), self.init, int(self.n_init),
+            int(self.max_iter), check_random_state(self.random_state), self._n_threads(),
+            self._callback(),
+        )  # fmt: skip
+        self.method_, self.medoid_indices_ = "alternate", run.medoids
+        self.swap_optimal_, self.n_iter_ = False, run.n_iter
+        self.history_, self.events_ = recorder.history, recorder.events
+        self.n_features_in_, self._n_features_out = graph.n_nodes, int(self.n_clusters)
+        self.labels_, nearest = graph.nearest(run.medoids)
+        self.inertia_ = total_of("KMedoids", nearest, weights)
+        names = range(graph.n_nodes) if graph.names is None else graph.names
+        self.medoid_nodes_ = [names[medoid] for medoid in run.medoids]
+        self._advise(run.settled, recorder)
+        return self
+
+    def _graph_lengths(self, X: Any) -> npt.NDArray[np.float64]:
+        """Lengths of the paths of all nodes of a graph to every medoid."""
+        graph = as_graph("KMedoids", X)
+        if graph.n_nodes != self.labels_.size:
+            raise ValueError(
+                f"KMedoids: the graph has {graph.n_nodes} nodes and that of the fit had "
+                f"{self.labels_.size}; pass a graph of the same nodes."
+            )
+        each = [graph.nearest(self.medoid_indices_[[j]])[1] for j in range(self._n_features_out)]
+        return np.stack(each, axis=1)
+
     def _forget(self) -> None:
         """What only some fits leave."""
-        for name in ("medoid_rows_", "gower_", "metric_params_"):
+        for name in ("medoid_rows_", "gower_", "metric_params_", "medoid_nodes_"):
             self.__dict__.pop(name, None)
 
     def _given(self, X: Any) -> Pairs:
@@ -358,6 +400,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         check_is_fitted(self)
         if self.metric == "precomputed":
             return self._given_lengths(X).argmin(axis=1).astype(np.int32)
+        if self.metric == "geodesic":
+            labels = as_graph("KMedoids", X).nearest(self.medoid_indices_)[0]
+            check_reached("KMedoids", labels)
+            return labels
         blocks = self._blocks_like_the_fit(X)
         known = self._known_of_blocks()
         return given_or_written(blocks, out, "label", label_block, known, dtype=np.int32)
@@ -367,6 +413,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         check_is_fitted(self)
         if self.metric == "precomputed":
             return self._given_lengths(X)
+        if self.metric == "geodesic":
+            return self._graph_lengths(X)
         blocks = self._blocks_like_the_fit(X)
         names = [f"distance_{medoid}" for medoid in range(self.medoid_indices_.size)]
         known = self._known_of_blocks()
@@ -379,6 +427,11 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
             nearest = self._given_lengths(X).min(axis=1).astype(np.float64)
             weights = check_weights("KMedoids", sample_weight, nearest.size)
             return -total_of("KMedoids", nearest, weights)
+        if self.metric == "geodesic":
+            nearest = self._graph_lengths(X).min(axis=1)
+            return -total_of(
+                "KMedoids", nearest, check_weights("KMedoids", sample_weight, nearest.size)
+            )
         blocks = self._blocks_like_the_fit(X, sample_weight)
         return -float(blocks.total(deviation_of_block, self._known_of_blocks()))
 
@@ -406,7 +459,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
             raise ValueError("medoid_indices_ names rows that labels_ does not have")
         if np.unique(self.medoid_indices_).size < sizes["clusters"]:
             raise ValueError("medoid_indices_ names a row twice")
-        given = self.metric == "precomputed"
+        given = self.metric in ("precomputed", "geodesic")
         if given != ("medoid_rows_" not in self.__dict__):
             raise ValueError("medoid_rows_ is missing, or there are some of a precomputed metric")
         if given and sizes["columns"] != self.labels_.size:
