@@ -469,6 +469,9 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         if not given and (self.metric == "gower" or self.metric in NAMES):
             if self.metric != "gower" and not hasattr(self, "metric_params_"):
                 raise ValueError("metric_params_ is missing")
+            for name, learned in getattr(self, "metric_params_", {}).items():
+                if getattr(learned, "dtype", np.float64) != np.float64:
+                    raise ValueError(f"metric_params_[{name!r}] is not of type float64")
             self._known()  # refuses what is no metric
         self._n_features_out = sizes["clusters"]
 
