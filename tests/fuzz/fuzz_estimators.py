@@ -136,8 +136,9 @@ def _check_model(name: str, model: Any, X: Any) -> None:
             raise BrokenError(f"labels from {labels.min()} to {labels.max()}")
     for key in ("inertia_", "lower_bound_"):
         begun = getattr(model, "max_iter", 1) != 0
-        if begun and hasattr(model, key) and not np.isfinite(getattr(model, key)):
-            raise BrokenError(f"{key} is {getattr(model, key)}")
+        value = getattr(model, key, None)  # None: nothing is known of it
+        if begun and value is not None and not np.isfinite(value):
+            raise BrokenError(f"{key} is {value}")
     for key in ("cluster_centers_", "means_", "weights_"):
         value = np.asarray(getattr(model, key, 0.0))
         has_gaps = getattr(model, "metric", None) in ("gower", "nan_euclidean")

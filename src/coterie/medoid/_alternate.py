@@ -60,8 +60,9 @@ def alternate(
 def _keep_apart(moved: Ids, before: Ids) -> None:
     """Give clusters whose medoid another has taken, a copy of it, one that nobody has now."""
     first = np.unique(moved, return_index=True)[1]
-    doubles = np.setdiff1d(np.arange(moved.size), first)
-    moved[doubles] = np.setdiff1d(before, moved)[: doubles.size]
+    doubles = np.delete(np.arange(moved.size), first)
+    unused = sorted(set(before.tolist()) - set(moved.tolist()))
+    moved[doubles] = unused[: doubles.size]
 
 
 def _nearest(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._distinct import distinct
 from coterie.distance import Metric
 
 Ids = npt.NDArray[np.int64]
@@ -32,7 +33,7 @@ def given_indices(
             f"{who}: init names row {ids.min() if ids.min() < 0 else ids.max()} and X has {n_rows} "
             f"rows; pass numbers from 0 to {n_rows - 1}."
         )
-    if np.unique(ids).size < ids.size:
+    if distinct(ids).size < ids.size:
         raise ValueError(f"{who}: init names a row twice; pass {n_clusters} different rows.")
     if allowed is not None and not allowed[ids].all():
         raise ValueError(

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Clusterer
 from coterie._doors import validated
-from coterie._stored import Array, Field, Parts, Sizes
+from coterie._history import Event, Stage
+from coterie._stored import RECORDS, Array, Field, Parts, Sizes
 from coterie.data import Source, is_elsewhere
 from coterie.data.written import given_or_written
 from coterie.distance import NAMES, Metric, as_metric
@@ -31,12 +32,16 @@ class RowCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     labels_: Any
     gower_: dict[str, Any]
     metric_params_: dict[str, Any]
+    history_: list[Stage]
+    events_: list[Event]
     _n_features_out: int
 
     _stores: ClassVar[Mapping[str, Field]] = {
         "center_rows_": Array("f", ("clusters", "columns"), nan=True, optional=True),
         "gower_": Parts(optional=True),
         "metric_params_": Parts(optional=True),
+        "history_": RECORDS,
+        "events_": RECORDS,
     }
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import check_params
+from coterie._history import Recorder
 from coterie.medoid.kcenter import KCenter
 
 
@@ -94,7 +95,7 @@ def farthest_first(
 class _Traversing(KCenter):
     """`KCenter` for the function, where centres may be copies of each other without a word."""
 
-    def _advise(self) -> None:
+    def _advise(self, recorder: Recorder) -> None:
         pass
 
 

@@ -13,7 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._checks import ANY, CALLABLE, NONE, Rule, check_enough_rows, one_of, whole
+from coterie._distinct import distinct
 from coterie._doors import check_symmetric, given_distances
+from coterie._history import Recorder
 from coterie._stored import Array, Field, Nothing, Real, Sizes
 from coterie.centroid._checked_space import checked_space
 from coterie.centroid._farthest import farthest_rows
@@ -75,6 +77,8 @@ class KCenter(RowCenters):
         The covering radius after each centre, never rising: what fewer centres would have had.
     lower_bound_ : float or None
         No k centres have a smaller covering radius; None where the metric promises nothing.
+    history_, events_ : list of dict
+        How long it took, and what else happened.
 
     Examples
     --------
@@ -142,6 +146,7 @@ class KCenter(RowCenters):
         """
         self._check_params()
         self._forget()
+        recorder = Recorder()
         if self.metric == "precomputed":
             found = self._fit_given(X)
         elif self.metric in _EUCLIDEAN and not self.metric_params:
@@ -156,7 +161,9 @@ class KCenter(RowCenters):
         name = "" if callable(self.metric) else name
         self.lower_bound_ = optimum_at_least(name, self.radius_)
         self._n_features_out = int(self.n_clusters)
-        self._advise()
+        recorder.stage("centres and labels")
+        self._advise(recorder)
+        self.history_, self.events_ = recorder.history, recorder.events
         return self
 
     def _first(self, n_rows: int) -> int:
@@ -223,11 +230,14 @@ class KCenter(RowCenters):
         self.labels_ = blocks.map(label_block, known, dtype=np.int32)
         return found
 
-    def _advise(self) -> None:
-        """Warn where centres are copies of each other."""
+    def _advise(self, recorder: Recorder) -> None:
+        """Note and warn where centres are copies of each other."""
         n_used = self.n_clusters if self.radius_ > 0 or is_dask(self.labels_) else 0
-        n_used = n_used or np.unique(self.labels_).size
+        n_used = n_used or distinct(self.labels_).size
         if n_used < self.n_clusters:
+            recorder.event(
+                "fewer clusters", f"only {n_used} of {self.n_clusters} clusters have rows"
+            )
             warnings.warn(
                 f"KCenter: only {n_used} of n_clusters={self.n_clusters} clusters have rows, since "
                 "some centres are at distance 0 from each other; lower n_clusters.",
@@ -274,7 +284,7 @@ class KCenter(RowCenters):
             raise ValueError("labels_ names clusters that have no centre")
         if self.center_indices_.max() >= self.labels_.size:
             raise ValueError("center_indices_ names rows that labels_ does not have")
-        if np.unique(self.center_indices_).size < sizes["clusters"]:
+        if distinct(self.center_indices_).size < sizes["clusters"]:
             raise ValueError("center_indices_ names a row twice")
         if (np.diff(self.radii_) > 0).any() or self.radius_ != self.radii_[-1]:
             raise ValueError("radii_ rise, or do not end in radius_")

@@ -25,6 +25,7 @@ from coterie._checks import (
     one_of,
     whole,
 )
+from coterie._distinct import distinct
 from coterie._doors import check_symmetric, check_weights, given_distances, validated
 from coterie._history import Event, Iteration, Recorder
 from coterie._stored import RECORDS, Array, Field, Flag, Many, Name, Parts, Real, Sizes, Whole, Word
@@ -335,7 +336,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
                 f"the total deviation was still falling after max_iter={self.max_iter}",
                 iteration=self.n_iter_,
             )
-        n_used = np.unique(self.labels_).size
+        n_used = distinct(self.labels_).size
         if n_used < self.n_clusters:
             recorder.event(
                 "fewer clusters", f"only {n_used} of {self.n_clusters} clusters have rows"
@@ -457,7 +458,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
             raise ValueError("labels_ names clusters that have no medoid")
         if self.medoid_indices_.max() >= self.labels_.size:
             raise ValueError("medoid_indices_ names rows that labels_ does not have")
-        if np.unique(self.medoid_indices_).size < sizes["clusters"]:
+        if distinct(self.medoid_indices_).size < sizes["clusters"]:
             raise ValueError("medoid_indices_ names a row twice")
         given = self.metric in ("precomputed", "geodesic")
         if given != ("medoid_rows_" not in self.__dict__):

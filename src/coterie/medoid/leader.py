@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from coterie._checks import CALLABLE, NONE, Rule, one_of, real, whole
 from coterie._doors import dense
+from coterie._history import Recorder
 from coterie._stored import Array, Field, Sizes
 from coterie.data import Block
 from coterie.data.written import given_or_written
@@ -52,6 +53,8 @@ class LeaderClustering(RowCenters):
         The leader of each row (of the last batch, after `partial_fit`); equal to ``predict(X)``.
     counts_ : int64 array of shape (n_leaders,)
         How many rows each leader has.
+    history_, events_ : list of dict
+        How long it took, and what else happened.
 
     Examples
     --------
@@ -131,6 +134,7 @@ class LeaderClustering(RowCenters):
         else:
             finite = self.metric != "nan_euclidean"
             source = self._blocks(self._dense_rows(X, reset=first, finite=finite))
+        recorder = Recorder()
         metric, labels = None, []
         for block in source:
             if metric is None:
@@ -144,6 +148,8 @@ class LeaderClustering(RowCenters):
             labels.append(self._follow(block, metric))
         self.labels_ = np.concatenate(labels) if labels else np.empty(0, dtype=np.int32)
         self._n_features_out = self.counts_.size
+        recorder.stage("pass")
+        self.history_, self.events_ = recorder.history, recorder.events
         return self
 
     def _begin(self, n_cols: int, dtype: Any) -> None:
