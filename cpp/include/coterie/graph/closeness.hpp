@@ -103,8 +103,8 @@ constexpr double sum_slack = 1e-9;
 //
 // Candidates are tried from the medoid outward, some at once. In a graph whose paths lead both
 // ways, the sum S of one that was tried bounds those of others at distance d by the triangle
-// inequality, |S - W d| for the weight W of the cluster, and most are never tried (Newling & Fleuret
-// 2017). In others a trial ends once its sum must exceed the best. Neither drops a
+// inequality, |S - W d| for the weight W of the cluster, and most are never tried (Newling &
+// Fleuret 2017). In others a trial ends once its sum must exceed the best. Neither drops a
 // candidate that could be the best or tie with it, so threads do not matter.
 inline std::int32_t find_medoid(const CsrGraph& graph, const std::int32_t* labels,
                                 const double* weights, bool both_ways,
@@ -125,8 +125,8 @@ inline std::int32_t find_medoid(const CsrGraph& graph, const std::int32_t* label
     const auto learn = [&](double sum, const double* distances) {
         if (!both_ways || !(sum < std::numeric_limits<double>::infinity())) return;
         for (std::int64_t i = 0; i < count; ++i)
-            bounds[i] = std::max(bounds[i], std::abs(sum - total_weight * distances[i]) -
-                                                sum_slack * sum);
+            bounds[i] =
+                std::max(bounds[i], std::abs(sum - total_weight * distances[i]) - sum_slack * sum);
     };
     learn(best, outward.data());
     std::vector<std::int64_t> order;

@@ -1,5 +1,5 @@
-// Shortest paths from one or several nodes: Dijkstra (1959) with a heap of four children a node, and
-// breadth-first search where arcs have no lengths.
+// Shortest paths from one or several nodes: Dijkstra (1959) with a heap of four children a node,
+// and breadth-first search where arcs have no lengths.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,7 @@ struct Reached {
     std::int32_t node;
 
     bool operator<(const Reached& other) const {
-        return distance < other.distance ||
-               (distance == other.distance && source < other.source);
+        return distance < other.distance || (distance == other.distance && source < other.source);
     }
 };
 
@@ -75,8 +74,8 @@ private:
 // distance and stops the search by returning false.
 template <class Inside, class Settle>
 void reach_from(const CsrGraph& graph, const std::int32_t* sources, std::int32_t n_sources,
-                double* distances, std::int32_t* source_of, ReachedHeap& heap,
-                const Inside& inside, const Settle& settle) {
+                double* distances, std::int32_t* source_of, ReachedHeap& heap, const Inside& inside,
+                const Settle& settle) {
     heap.clear();
     for (std::int32_t s = 0; s < n_sources; ++s) {
         const Reached one{0.0, s, sources[s]};
