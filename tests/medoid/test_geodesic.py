@@ -113,6 +113,11 @@ def test_what_is_no_graph_is_refused() -> None:
         KMedoids(2, metric="geodesic").fit(np.eye(3))
     with pytest.raises(ValueError, match=r"shape \(2, 3\); pass a square"):
         KMedoids(2, metric="geodesic").fit(sp.csr_array((2, 3)))
+    for method in ("pam", "fasterpam", "onebatch"):
+        with pytest.raises(ValueError, match=f"method='{method}' was given.*only 'alternate'"):
+            KMedoids(2, metric="geodesic", method=method).fit(karate())
+    asked = KMedoids(2, metric="geodesic", method="alternate", random_state=0).fit(karate())
+    assert asked.method_ == "alternate"
 
 
 def test_files(tmp_path: Path) -> None:

@@ -35,8 +35,9 @@ def farthest_rows(blocks: Source, space: Space, first: int) -> Iterator[Far]:
     Rows by number cost O(n d) each, less on clustered rows, and the memory of `SeedDistances`; rows
     that only come by cost a pass each, which looks at all rows taken so far.
     """
-    by_number = isinstance(blocks, RowsByNumber)
-    return _of_kept(blocks, space, first) if by_number else _of_stream(blocks, space, first)  # type: ignore[arg-type]
+    if isinstance(blocks, RowsByNumber):
+        return _of_kept(blocks, space, first)
+    return _of_stream(blocks, space, first)
 
 
 def _of_kept(blocks: RowsByNumber, space: Space, first: int) -> Iterator[Far]:

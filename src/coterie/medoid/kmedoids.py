@@ -253,6 +253,12 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
 
     def _fit_graph(self, X: Any, sample_weight: Any) -> Self:
         """Medoids of the nodes of a graph."""
+        if self.method not in ("auto", "alternate"):
+            raise ValueError(
+                f"KMedoids: method={self.method!r} was given, and metric='geodesic' knows only "
+                "'alternate'; leave method out, or pass the lengths of all paths with "
+                "metric='precomputed'."
+            )
         graph = as_graph("KMedoids", X)
         weights = check_weights("KMedoids", sample_weight, graph.n_nodes)
         n_possible = graph.n_nodes if weights is None else int((weights > 0).sum())
