@@ -94,7 +94,7 @@ def seeds(rng):
 
 def medoids(rng):
     search = kernels.medoids_measured(X, X, EUCLIDEAN, None, None)
-    search.start(wild(rng, 3, np.int64, 200).tolist(), 1)
+    search.start(wild(rng, 3, np.int64, 200).tolist(), int(rng.integers(-1, 210)), 1)
     search.swap_eagerly(2, 50, 1)
     search.lengths(int(rng.integers(-2, 203)), np.empty(200), 1)
     search.cluster_medoids(wild(rng, 200, np.int32, 3), np.zeros(3, np.int64), 1)

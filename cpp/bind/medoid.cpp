@@ -78,11 +78,12 @@ public:
         });
     }
 
-    double start(std::vector<std::int64_t> medoids, int n_threads) {
+    double start(std::vector<std::int64_t> medoids, std::int64_t first, int n_threads) {
         require(medoids.size() >= 2, "there must be two medoids or more");
         require_candidates(medoids.data(), medoids.size());
+        require_indexes(&first, 1, n_candidates_, "the first to visit must be a candidate");
         return visit([&](auto& searching) {
-            searching.search->start(std::move(medoids), crew_of(n_threads));
+            searching.search->start(std::move(medoids), first, crew_of(n_threads));
             started_ = true;
             return searching.search->held().total();
         });
@@ -113,6 +114,9 @@ public:
     }
     std::int64_t n_visited() const {
         return visit([](const auto& s) { return s.search->n_visited(); });
+    }
+    std::int64_t n_fruitless() const {
+        return visit([](const auto& s) { return s.search->n_fruitless(); });
     }
     std::int64_t lost_row() const {
         return visit([](const auto& s) { return s.search->held().lost_row(); });
@@ -245,7 +249,7 @@ void add_medoid(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<Medoids>(m, "Medoids")
         .def("build", &Medoids::build, "n_medoids"_a, "n_threads"_a)
-        .def("start", &Medoids::start, "medoids"_a, "n_threads"_a)
+        .def("start", &Medoids::start, "medoids"_a, "first"_a, "n_threads"_a)
         .def("swap_eagerly", &Medoids::swap_eagerly, "max_swaps"_a, "max_visits"_a, "n_threads"_a)
         .def("swap_best", &Medoids::swap_best, "n_threads"_a)
         .def("weigh", &Medoids::weigh, "weights"_a.noconvert())
@@ -257,6 +261,7 @@ void add_medoid(nb::module_& m) {
         .def_prop_ro("total", &Medoids::total)
         .def_prop_ro("settled", &Medoids::settled)
         .def_prop_ro("n_visited", &Medoids::n_visited)
+        .def_prop_ro("n_fruitless", &Medoids::n_fruitless)
         .def_prop_ro("lost_row", &Medoids::lost_row);
     add_for<float>(m);
     add_for<double>(m);

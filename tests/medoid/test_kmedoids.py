@@ -1,6 +1,7 @@
 """KMedoids, the estimator: known optima, every metric, weights, files, mistakes.
 
-Covers coterie.medoid._find, coterie.medoid._given and coterie.medoid._gower_rows.
+Covers coterie.medoid._find, coterie.medoid._given, coterie.medoid._gower_rows and
+coterie.medoid._indexed_centers.
 """
 
 from __future__ import annotations
@@ -307,7 +308,7 @@ def test_distances_that_are_given(dtype: type, tmp_path: Path) -> None:
     np.testing.assert_array_equal(model.transform(D), D[:, model.medoid_indices_])
     assert model.score(D) == -model.inertia_
     assert not hasattr(model, "cluster_centers_")
-    with pytest.raises(AttributeError, match="only medoid_indices_"):
+    with pytest.raises(AttributeError, match="given distances have none"):
         _ = model.cluster_centers_
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(
@@ -428,7 +429,7 @@ def test_fitting_again_forgets_the_other_metric(animals: Any) -> None:
     model.set_params(metric="euclidean").fit(blobs())
     assert not hasattr(model, "gower_")
     model.set_params(metric="precomputed").fit(pairwise(blobs()))
-    assert not hasattr(model, "medoid_rows_")
+    assert not hasattr(model, "center_rows_")
 
 
 def test_a_function_does_not_go_to_a_file(tmp_path: Path) -> None:
@@ -454,7 +455,7 @@ def _city(x: Any, y: Any) -> float:
         ("medoid_indices_", np.array([1, 1]), "names a row twice"),
         ("medoid_indices_", np.zeros(0, dtype=np.int64), "names no row|known"),
         ("labels_", np.full(30, 2, dtype=np.int32), "labels_ names clusters"),
-        ("medoid_rows_", np.zeros((2, 7)), "medoid_rows_ has shape"),
+        ("center_rows_", np.zeros((2, 7)), "center_rows_ has shape"),
         ("method_", "magic", "method_ is none of"),
         ("swap_optimal_", 1, "neither True nor False"),
     ],

@@ -19,7 +19,10 @@ def rows(n: int = 2000, seed: int = 0) -> Any:
 
 
 def test_the_batch_has_the_size_of_the_paper() -> None:
-    assert batch_size(10**6, 50) == np.ceil(100 * np.log(5e7))
+    assert batch_size(10**6, 3) == np.ceil(100 * np.log(3e6))
+    assert batch_size(10**6, 50) == 3200
+    assert batch_size(10**6, 50, 70) == 70
+    assert batch_size(10**6, 50, 7) == 50
     assert batch_size(40, 3) == 40
 
 

@@ -49,7 +49,7 @@ def test_given_distances_are_not_copied() -> None:
     pairs = GivenPairs("test", 1, D)
     assert np.shares_memory(pairs.matrix, D)
     model = KMedoids(3, metric="precomputed").fit(D)
-    assert model._given(D).matrix is D  # type: ignore[attr-defined]
+    assert model._given_square(D) is D
     assert model.transform(D).dtype == np.float32
 
 

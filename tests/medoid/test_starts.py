@@ -18,7 +18,7 @@ DRAWN = ["k-medoids++", "random", "farthest-first"]
 def field_of(D: Any, weights: Any = None) -> Field:
     allowed = None if weights is None else weights > 0
     search = GivenPairs("test", 2, D).search(weights, allowed)
-    return Field(search, np.arange(len(D)), weights, allowed, 2)
+    return Field(search, len(D), weights, allowed, 2)
 
 
 def started(name: str, D: Any, n_clusters: int, seed: int = 0, weights: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from coterie._history import Recorder
 from coterie._progress import Callback
 from coterie._restarts import best_of, recorders
+from coterie.data import ArraySource
 from coterie.medoid._alternate import alternate
 from coterie.medoid._given import given_indices, nearest_to_given
 from coterie.medoid._nearest import total_of
@@ -51,36 +53,87 @@ def find_medoids(
     method = asked.method
     if method == "auto":
         method = "fasterpam" if pairs.affordable else "onebatch"
-    ids = np.arange(pairs.n_rows)
     if method == "onebatch":
-        size = asked.batch_size or batch_size(pairs.n_rows, asked.n_clusters)
-        batch = draw_batch(pairs, weights, allowed, max(size, asked.n_clusters), rng)
-        n_possible = pairs.n_rows if allowed is None else int(allowed.sum())
-        n_left_out = n_possible - batch.rows.size
-        field = Field(batch.search, batch.rows, batch.weights, None, pairs.n_threads, n_left_out)
-    else:
-        search = pairs.search(weights, allowed)
-        field = Field(search, ids, weights, allowed, pairs.n_threads)
+        return method, *_on_a_sample(pairs, weights, allowed, asked, rng)
+    field = Field(pairs.search(weights, allowed), pairs.n_rows, weights, allowed, pairs.n_threads)
+
+    def descend(recorder: Recorder) -> MedoidRun:
+        start = _start(pairs, field, weights, allowed, asked, rng)
+        if asked.n_clusters == 1:
+            return single(pairs, field, recorder)
+        search, max_iter = field.search, asked.max_iter
+        if method == "alternate":
+            return alternate(pairs, search, start, weights, max_iter=max_iter, recorder=recorder)
+        if method == "pam":
+            return pam(pairs, search, start, max_iter=max_iter, recorder=recorder)
+        # Where eager swaps end depends on their order more than on the start.
+        first = int(rng.randint(pairs.n_rows)) if recorder.restart else 0
+        return fasterpam(pairs, search, start, max_iter=max_iter, recorder=recorder, first=first)
+
+    return method, *best_run(asked, METHODS[method], descend)
+
+
+def best_run(
+    asked: Asked, step_name: str, descend: Callable[[Recorder], MedoidRun]
+) -> tuple[MedoidRun, Recorder]:
+    """The best of the runs asked for; BUILD and given starts have but one."""
     best = None
     n_runs = asked.n_init if isinstance(asked.init, str) and asked.init != "build" else 1
     for recorder in recorders(n_runs, 0, asked.callback, objective_name="total deviation"):
-        recorder.step_name = METHODS[method]
-        start = _start(pairs, field, allowed, asked, rng)
-        run = _run(pairs, field, start, method, asked, recorder)
+        recorder.step_name = step_name
+        run = descend(recorder)
         best = best_of(best, run, recorder, lambda mine, theirs: mine.total < theirs.total)
     assert best is not None
-    if field.n_left_out:
-        _say_approximate(pairs, best[1], field.rows.size, asked)
-    return method, *best
+    return best
+
+
+def _on_a_sample(
+    pairs: Pairs,
+    weights: Floats | None,
+    allowed: Allowed | None,
+    asked: Asked,
+    rng: np.random.RandomState,
+) -> tuple[MedoidRun, Recorder]:
+    """OneBatchPAM: starts among sampled rows, and swaps of all rows for what these say."""
+    size = batch_size(pairs.n_rows, asked.n_clusters, asked.batch_size)
+    batch = draw_batch(pairs, weights, allowed, size, rng)
+    sampled = pairs.among(batch.rows).search(batch.weights, None)
+    field = Field(sampled, batch.rows.size, batch.weights, None, pairs.n_threads)
+    n_possible = pairs.n_rows if allowed is None else int(allowed.sum())
+    complete = batch.rows.size == n_possible
+    counting = replace(pairs, counted=batch.rows)
+
+    def descend(recorder: Recorder) -> MedoidRun:
+        start = _start(pairs, field, weights, allowed, asked, rng, batch.rows)
+        if asked.n_clusters == 1:
+            run = single(counting, replace(field, search=batch.search), recorder)
+        else:
+            run = fasterpam(
+                counting, batch.search, start, max_iter=asked.max_iter, recorder=recorder
+            )
+        # What is best for a sample need not be so for all rows.
+        return replace(run, swap_optimal=run.swap_optimal and complete)
+
+    run, recorder = best_run(asked, METHODS["onebatch"], descend)
+    if not complete:
+        say_approximate(pairs.who, recorder, batch.rows.size, pairs.n_rows, asked, depth=4)
+    return run, recorder
 
 
 def _start(
-    pairs: Pairs, field: Field, allowed: Allowed | None, asked: Asked, rng: np.random.RandomState
+    pairs: Pairs,
+    field: Field,
+    weights: Floats | None,
+    allowed: Allowed | None,
+    asked: Asked,
+    rng: np.random.RandomState,
+    rows: Ids | None = None,
 ) -> Ids:
-    """The first medoids."""
+    """The first medoids; `rows` are those of the field, None: all."""
     n_clusters, init = asked.n_clusters, asked.init
     if isinstance(init, str):
-        return STARTS[init](field, n_clusters, rng)
+        start = STARTS[init](field, n_clusters, rng)
+        return start if rows is None else rows[start]
     if np.ndim(init) == 1:
         return given_indices(pairs.who, init, n_clusters, pairs.n_rows, allowed)
     if not isinstance(pairs, MeasuredPairs):
@@ -88,52 +141,36 @@ def _start(
             f"{pairs.who}: init has {np.ndim(init)} dimensions, and metric='precomputed' knows no "
             "rows; pass row numbers."
         )
-    return nearest_to_given(
-        pairs.who, init, n_clusters, pairs.metric, pairs.rows, allowed, pairs.n_threads
-    )
+    blocks = ArraySource(pairs.rows, weights, pairs.n_threads)
+    return nearest_to_given(pairs.who, init, n_clusters, pairs.metric, blocks, pairs.rows)
 
 
-def _run(
-    pairs: Pairs, field: Field, start: Ids, method: str, asked: Asked, recorder: Recorder
-) -> MedoidRun:
-    """One run from a start."""
-    search, max_iter = field.search, asked.max_iter
-    if asked.n_clusters == 1:
-        return _single(pairs, field, recorder)
-    if method == "alternate":
-        return alternate(pairs, search, start, field.weights, max_iter=max_iter, recorder=recorder)
-    if method == "pam":
-        return pam(pairs, search, start, max_iter=max_iter, recorder=recorder)
-    run = fasterpam(pairs, search, start, max_iter=max_iter, recorder=recorder)
-    # What is best for a sample need not be so for all rows.
-    return replace(run, swap_optimal=run.swap_optimal and field.n_left_out == 0)
-
-
-def _single(pairs: Pairs, field: Field, recorder: Recorder) -> MedoidRun:
+def single(pairs: Pairs, field: Field, recorder: Recorder) -> MedoidRun:
     """The one medoid of all rows, which the first step of BUILD finds exactly."""
     medoids = np.array(field.search.build(1, pairs.n_threads), dtype=np.int64)
-    lengths = np.empty(field.rows.size)
-    field.search.lengths(int(medoids[0]), lengths, pairs.n_threads)
+    lengths = field.lengths(int(medoids[0]))
     if not np.isfinite(lengths).all():
         raise pairs.lost(int(np.argmax(~np.isfinite(lengths))))
     total = total_of(pairs.who, lengths, field.weights)
     note(recorder, 0, total, medoids)
-    return MedoidRun(medoids, total, 1, True, field.n_left_out == 0)
+    return MedoidRun(medoids, total, 1, True, True)
 
 
-def _say_approximate(pairs: Pairs, recorder: Recorder, n_sampled: int, asked: Asked) -> None:
+def say_approximate(
+    who: str, recorder: Recorder, n_sampled: int, n_rows: int, asked: Asked, *, depth: int
+) -> None:
     """Tell that a sample stood for the rows, and warn where nobody asked for it."""
     sentence = (
         f"the medoids are approximate: they are the best for {n_sampled} sampled rows that stand "
-        f"for all {pairs.n_rows}"
+        f"for all {n_rows}"
     )
     if asked.method == "onebatch":
         recorder.event("approximate", sentence)
         return
     recorder.advise(
-        pairs.who,
+        who,
         "approximate",
         f"{sentence}, since method='auto' does not measure the distances of all pairs of so many "
         "rows; use method='fasterpam' for these, or method='onebatch' to be told no more.",
-        depth=2,
+        depth=depth,
     )

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from coterie._history import Recorder
 from coterie._restarts import best_of, recorders
-from coterie.distance import Graph
+from coterie.distance import Graph, as_graph
+from coterie.medoid._find import Asked
 from coterie.medoid._given import given_indices
 from coterie.medoid._nearest import total_of
 from coterie.medoid._swap import MedoidRun
@@ -24,33 +25,30 @@ def find_on_graph(
     who: str,
     graph: Graph,
     weights: Floats | None,
-    n_clusters: int,
-    init: Any,
-    n_init: int,
-    max_iter: int,
+    asked: Asked,
     rng: np.random.RandomState,
     n_threads: int,
-    callback: Any,
 ) -> tuple[MedoidRun, Recorder]:
     """The best of some runs, without a table of distances.
 
     Alternation (Maranzana 1963) with shortest paths: a run ends where no medoid can be replaced by
     a better node *of its own cluster*, with paths within the cluster. Other medoids may be better.
     """
+    n_clusters, init = asked.n_clusters, asked.init
     if graph.n_parts > n_clusters:
         raise ValueError(
             f"{who}: the graph has {graph.n_parts} parts without a path between them and "
             f"n_clusters={n_clusters}; every part needs a medoid: raise n_clusters, or pass a part."
         )
     best = None
-    n_runs = n_init if isinstance(init, str) else 1
-    for recorder in recorders(n_runs, 0, callback, objective_name="total deviation"):
+    n_runs = asked.n_init if isinstance(init, str) else 1
+    for recorder in recorders(n_runs, 0, asked.callback, objective_name="total deviation"):
         if isinstance(init, str):
             start = _start(graph, weights, n_clusters, init, rng)
         else:
             allowed = None if weights is None else weights > 0
             start = given_indices(who, init, n_clusters, graph.n_nodes, allowed)
-        run = _alternate(who, graph, weights, start, max_iter, n_threads, recorder)
+        run = _alternate(who, graph, weights, start, asked.max_iter, n_threads, recorder)
         best = best_of(best, run, recorder, lambda mine, theirs: mine.total < theirs.total)
     assert best is not None
     if isinstance(init, str) and init == "build":
@@ -118,6 +116,24 @@ def _alternate(
         if settled or stopped:
             return MedoidRun(medoids, total, n_iter, settled, False)
     return MedoidRun(medoids, total, max_iter, False, False)
+
+
+def label_nodes(who: str, X: Any, medoids: Ids) -> npt.NDArray[np.int32]:
+    """The medoid that every node of a graph has the shortest path to."""
+    labels = as_graph(who, X).nearest(medoids)[0]
+    check_reached(who, labels)
+    return labels
+
+
+def lengths_of_paths(who: str, X: Any, medoids: Ids, n_fitted: int) -> Floats:
+    """Lengths of the paths of all nodes of a graph to every medoid."""
+    graph = as_graph(who, X)
+    if graph.n_nodes != n_fitted:
+        raise ValueError(
+            f"{who}: the graph has {graph.n_nodes} nodes and that of the fit had {n_fitted}; pass "
+            "a graph of the same nodes."
+        )
+    return np.stack([graph.nearest(medoids[[slot]])[1] for slot in range(medoids.size)], axis=1)
 
 
 def check_reached(who: str, labels: npt.NDArray[np.int32]) -> None:

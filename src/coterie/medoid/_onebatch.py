@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.random import sample_without_replacement
 
 from coterie._kernels import kernels
 from coterie.medoid._pairs import Pairs
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
+Allowed = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -24,15 +26,29 @@ class Batch:
     search: kernels.Medoids
 
 
-def batch_size(n_rows: int, n_clusters: int) -> int:
-    """As many rows as the paper samples: 100 log(k n)."""
-    return min(n_rows, math.ceil(100 * math.log(max(2, n_clusters * n_rows))))
+def batch_size(n_rows: int, n_clusters: int, asked: int | None = None) -> int:
+    """As many rows as were asked for; else 100 log(k n) as in the paper, and 64 a cluster.
+
+    With fewer for each cluster the medoids fit the sample and not the rows: total deviations 3%
+    above those of all rows were seen at 28 a cluster, 1% at 64.
+    """
+    of_paper = math.ceil(100 * math.log(max(2, n_clusters * n_rows)))
+    return min(n_rows, max(asked or max(of_paper, 64 * n_clusters), n_clusters))
+
+
+def draw_rows(n_rows: int, allowed: Allowed | None, size: int, rng: np.random.RandomState) -> Ids:
+    """So many of the allowed rows, none twice, in order."""
+    possible = None if allowed is None else np.flatnonzero(allowed)
+    n_possible = n_rows if possible is None else possible.size
+    drawn = sample_without_replacement(n_possible, min(size, n_possible), random_state=rng)
+    drawn = np.sort(drawn).astype(np.int64)
+    return drawn if possible is None else possible[drawn]
 
 
 def draw_batch(
     pairs: Pairs,
     weights: Floats | None,
-    allowed: npt.NDArray[np.bool_] | None,
+    allowed: Allowed | None,
     size: int,
     rng: np.random.RandomState,
 ) -> Batch:
@@ -42,11 +58,17 @@ def draw_batch(
     Vayatis (2025), "OneBatchPAM". All `allowed` rows are candidates for medoids. The n times `size`
     distances are measured once for the weights; memory O(n).
     """
-    possible = np.arange(pairs.n_rows) if allowed is None else np.flatnonzero(allowed)
-    rows = np.sort(rng.choice(possible, min(size, possible.size), replace=False))
+    rows = draw_rows(pairs.n_rows, allowed, size, rng)
     search = pairs.search(None, allowed, rows)
-    stands_in = np.empty(pairs.n_rows, dtype=np.int64)
-    search.nearest_rows(stands_in, pairs.n_threads)
-    stands_for = np.bincount(stands_in, weights, rows.size).astype(np.float64)
+    stands_for = count_nearest(search, pairs.n_rows, weights, rows.size, pairs.n_threads)
     search.weigh(stands_for)
     return Batch(rows, stands_for, search)
+
+
+def count_nearest(
+    search: kernels.Medoids, n_rows: int, weights: Floats | None, n_sampled: int, n_threads: int
+) -> Floats:
+    """How much those rows weigh that each sampled row is the nearest of; ties to the lower."""
+    stands_in = np.empty(n_rows, dtype=np.int64)
+    search.nearest_rows(stands_in, n_threads)
+    return np.bincount(stands_in, weights, n_sampled).astype(np.float64)

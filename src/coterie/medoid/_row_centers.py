@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Clusterer
-from coterie._doors import validated
+from coterie._doors import check_weights, validated
 from coterie._history import Event, Stage
 from coterie._stored import RECORDS, Array, Field, Parts, Sizes
 from coterie.data import Source, is_elsewhere
@@ -84,15 +85,16 @@ class RowCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         metric = self._metric(self.center_rows_, **self.metric_params_)
         return KnownMedoids(metric, metric.prepare(self.center_rows_))
 
-    def _like_the_fit(self, X: Any) -> tuple[Source, KnownMedoids]:
+    def _like_the_fit(self, X: Any, sample_weight: Any = None) -> tuple[Source, KnownMedoids]:
         """Rows like those of the fit, and what they are compared with."""
         check_is_fitted(self)
         known = self._known()
         if self.metric != "gower":
-            return self._source(X, reset=False), known
+            return self._source(X, sample_weight, reset=False), known
         validated(self, X, skip_check_array=True, reset=False)
         rows = known.metric.prepare(X)
-        return self._blocks(rows), KnownMedoids(known.metric.of_prepared(), known.prepared)
+        weights = check_weights(self._who, sample_weight, rows.shape[0])
+        return self._blocks(rows, weights), KnownMedoids(known.metric.of_prepared(), known.prepared)
 
     @property
     def cluster_centers_(self) -> npt.NDArray[Any]:
@@ -120,17 +122,18 @@ class RowCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         return self.fit(X).labels_
 
     def _check_together_loaded(self, sizes: Sizes) -> None:
-        given = self.metric == "precomputed"
+        given = self.metric in ("precomputed", "geodesic")
         if given != ("center_rows_" not in self.__dict__):
             raise ValueError("center_rows_ is missing, or there are some of a precomputed metric")
         if (self.metric == "gower") != hasattr(self, "gower_"):
             raise ValueError("gower_ is missing, or there is one under another metric")
-        if given:
-            return
         if sizes["clusters"] < 1:
-            raise ValueError("center_rows_ holds no row")
-        if self.metric != "gower" and not hasattr(self, "metric_params_"):
+            raise ValueError("there is no centre")
+        if not given and self.metric != "gower" and not hasattr(self, "metric_params_"):
             raise ValueError("metric_params_ is missing")
-        if self.metric in NAMES:
+        for name, learned in getattr(self, "metric_params_", {}).items():
+            if getattr(learned, "dtype", np.float64) != np.float64:
+                raise ValueError(f"metric_params_[{name!r}] is not of type float64")
+        if not given and self.metric in NAMES:
             self._known()  # refuses what is no metric
         self._n_features_out = sizes["clusters"]

@@ -16,33 +16,31 @@ Ids = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Field:
-    """What a start may look at: a search, the rows it counts, and their weights.
+    """What a start may look at: a search over some rows, their weights, and which may be medoids.
 
-    `rows` are the numbers of the candidates that those rows are, and `allowed` which of them may be
-    medoids (None: all). So many rows that count are left out.
+    None for the last two: all are alike.
     """
 
     search: kernels.Medoids
-    rows: Ids
+    n_rows: int
     weights: Floats | None
     allowed: npt.NDArray[np.bool_] | None
     n_threads: int
-    n_left_out: int = 0
 
     @property
     def chances(self) -> Floats:
         """The weight of every row."""
-        return np.ones(self.rows.size) if self.weights is None else self.weights
+        return np.ones(self.n_rows) if self.weights is None else self.weights
 
     @property
     def possible(self) -> npt.NDArray[np.bool_]:
         """Which rows may be medoids; to be changed at will."""
-        return np.ones(self.rows.size, dtype=bool) if self.allowed is None else self.allowed.copy()
+        return np.ones(self.n_rows, dtype=bool) if self.allowed is None else self.allowed.copy()
 
-    def lengths(self, place: int) -> Floats:
-        """Distances of all rows to the one at this place."""
-        out = np.empty(self.rows.size)
-        self.search.lengths(int(self.rows[place]), out, self.n_threads)
+    def lengths(self, row: int) -> Floats:
+        """Distances of all rows to one of them."""
+        out = np.empty(self.n_rows)
+        self.search.lengths(row, out, self.n_threads)
         return out
 
 
@@ -60,7 +58,7 @@ def build(field: Field, n_clusters: int, rng: np.random.RandomState) -> Ids:
 
 def random(field: Field, n_clusters: int, rng: np.random.RandomState) -> Ids:
     """Rows drawn at random, each once."""
-    return field.rows[rng.choice(np.flatnonzero(field.possible), n_clusters, replace=False)]
+    return rng.choice(np.flatnonzero(field.possible), n_clusters, replace=False)
 
 
 def plus_plus(field: Field, n_clusters: int, rng: np.random.RandomState) -> Ids:
@@ -97,20 +95,20 @@ def farthest_first(field: Field, n_clusters: int, rng: np.random.RandomState) ->
 
 
 def _one_by_one(field: Field, n_clusters: int, draw: Callable[[Floats | None], int]) -> Ids:
-    """Places by `draw`, given the distances to those before; -1 is the lowest that is free."""
-    places: list[int] = []
+    """Rows by `draw`, given the distances to those before; -1 is the lowest that is free."""
+    rows: list[int] = []
     nearest: Floats | None = None
     free = field.possible
-    while len(places) < n_clusters:
-        place = min(draw(nearest), field.rows.size - 1)
-        if place < 0 or not free[place]:  # by rounding at the last end
-            place = int(np.argmax(free))
-        places.append(place)
-        free[place] = False
-        reached = field.lengths(place)
+    while len(rows) < n_clusters:
+        row = min(draw(nearest), field.n_rows - 1)
+        if row < 0 or not free[row]:  # by rounding at the last end
+            row = int(np.argmax(free))
+        rows.append(row)
+        free[row] = False
+        reached = field.lengths(row)
         nearest = reached if nearest is None else np.minimum(nearest, reached)
-        nearest[places] = 0.0
-    return field.rows[places]
+        nearest[rows] = 0.0
+    return np.array(rows, dtype=np.int64)
 
 
 STARTS: dict[str, Start] = {

@@ -35,7 +35,13 @@ class MedoidRun:
 
 
 def fasterpam(
-    pairs: Pairs, search: kernels.Medoids, start: Ids, *, max_iter: int, recorder: Recorder
+    pairs: Pairs,
+    search: kernels.Medoids,
+    start: Ids,
+    *,
+    max_iter: int,
+    recorder: Recorder,
+    first: int = 0,
 ) -> MedoidRun:
     """Swap as soon as a swap helps, until none does.
 
@@ -53,17 +59,19 @@ def fasterpam(
         Rounds at most.
     recorder
         Is told the total deviation after every swap.
+    first
+        The row that is visited first.
     """
     limit = max_iter * pairs.n_rows
 
     def totals() -> Iterator[float]:
         while not search.settled and search.n_visited < limit:
-            at_once = _SWAPS_AT_ONCE if recorder.callback is None else 1
-            yield from search.swap_eagerly(at_once, limit - search.n_visited, pairs.n_threads)
+            left = limit - search.n_visited
+            yield from search.swap_eagerly(swaps_at_once(recorder), left, pairs.n_threads)
             if search.lost_row >= 0:
                 raise pairs.lost(search.lost_row)
 
-    return _recorded(pairs, search, start, totals, recorder)
+    return _recorded(pairs, search, start, first, totals, recorder)
 
 
 def pam(
@@ -84,18 +92,19 @@ def pam(
                 return
             yield search.total
 
-    return _recorded(pairs, search, start, totals, recorder)
+    return _recorded(pairs, search, start, 0, totals, recorder)
 
 
 def _recorded(
     pairs: Pairs,
     search: kernels.Medoids,
     start: Ids,
+    first: int,
     totals: Callable[[], Iterator[float]],
     recorder: Recorder,
 ) -> MedoidRun:
     """Run through the swaps and note what each leaves."""
-    total = search.start(start.tolist(), pairs.n_threads)
+    total = search.start(start.tolist(), first, pairs.n_threads)
     if search.lost_row >= 0:
         raise pairs.lost(search.lost_row)
     check_total(pairs.who, total)
@@ -106,6 +115,11 @@ def _recorded(
     n_rounds = -(-search.n_visited // pairs.n_rows)
     settled = search.settled
     return MedoidRun(np.array(search.medoids), search.total, n_rounds, settled, settled)
+
+
+def swaps_at_once(recorder: Recorder) -> int:
+    """How many swaps a search may make before it comes back."""
+    return _SWAPS_AT_ONCE if recorder.callback is None else 1
 
 
 def note(recorder: Recorder, step: int, total: float, medoids: Ids) -> bool:

@@ -95,7 +95,7 @@ def farthest_first(
 class _Traversing(KCenter):
     """`KCenter` for the function, where centres may be copies of each other without a word."""
 
-    def _advise(self, recorder: Recorder) -> None:
+    def _tell_of_copies(self, recorder: Recorder) -> None:
         pass
 
 

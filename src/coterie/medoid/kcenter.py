@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from coterie._checks import ANY, CALLABLE, NONE, Rule, check_enough_rows, one_of, whole
-from coterie._distinct import distinct
-from coterie._doors import check_symmetric, given_distances
 from coterie._history import Recorder
 from coterie._stored import Array, Field, Nothing, Real, Sizes
 from coterie.centroid._checked_space import checked_space
 from coterie.centroid._farthest import farthest_rows
-from coterie.data import ArraySource, Source, is_dask
-from coterie.data.written import given_or_written
+from coterie.data import ArraySource, Source
 from coterie.distance import NAMES
+from coterie.medoid._indexed_centers import IndexedCenters
 from coterie.medoid._nearest import KnownMedoids, label_block
-from coterie.medoid._row_centers import RowCenters
 from coterie.medoid._traversal import (
     Traversal,
     farthest_by_lengths,
@@ -35,7 +29,7 @@ from coterie.medoid._traversal import (
 _EUCLIDEAN = ("euclidean", "l2")
 
 
-class KCenter(RowCenters):
+class KCenter(IndexedCenters):
     """k-centre clustering: rows that no row is far from, by farthest-first traversal.
 
     Looks for k rows c_1, ..., c_k with a small covering radius r = max_i min_j d(x_i, c_j): a row
@@ -93,9 +87,8 @@ class KCenter(RowCenters):
     """
 
     _stores: ClassVar[Mapping[str, Field]] = {
-        **RowCenters._stores,
+        **IndexedCenters._stores,
         "center_indices_": Array("i8", ("clusters",), 0),
-        "labels_": Array("i4", ("rows",), 0),
         "radius_": Real(0),
         "radii_": Array("f8", ("clusters",), 0),
         "lower_bound_": Real(0) | Nothing(),
@@ -108,6 +101,9 @@ class KCenter(RowCenters):
         "random_state": ANY,
         "n_threads": NONE | whole(1),
     }
+
+    _center = "centre"
+    _indices_name = "center_indices_"
 
     center_indices_: npt.NDArray[np.int64]
     radius_: float
@@ -162,7 +158,8 @@ class KCenter(RowCenters):
         self.lower_bound_ = optimum_at_least(name, self.radius_)
         self._n_features_out = int(self.n_clusters)
         recorder.stage("centres and labels")
-        self._advise(recorder)
+        if self.radius_ == 0:
+            self._tell_of_copies(recorder)
         self.history_, self.events_ = recorder.history, recorder.events
         return self
 
@@ -180,8 +177,7 @@ class KCenter(RowCenters):
 
     def _fit_given(self, X: Any) -> Traversal:
         """From the distances of all pairs."""
-        matrix = given_distances(self, X, None, sparse=False, reset=True)
-        check_symmetric(matrix, self._who)
+        matrix = self._given_square(X)
         first = self._first(matrix.shape[0])
         farthest = farthest_by_lengths(
             self._who, first, matrix, lambda row: matrix[:, row].astype(np.float64)
@@ -230,70 +226,7 @@ class KCenter(RowCenters):
         self.labels_ = blocks.map(label_block, known, dtype=np.int32)
         return found
 
-    def _advise(self, recorder: Recorder) -> None:
-        """Note and warn where centres are copies of each other."""
-        n_used = self.n_clusters if self.radius_ > 0 or is_dask(self.labels_) else 0
-        n_used = n_used or distinct(self.labels_).size
-        if n_used < self.n_clusters:
-            recorder.event(
-                "fewer clusters", f"only {n_used} of {self.n_clusters} clusters have rows"
-            )
-            warnings.warn(
-                f"KCenter: only {n_used} of n_clusters={self.n_clusters} clusters have rows, since "
-                "some centres are at distance 0 from each other; lower n_clusters.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def predict(self, X: Any, *, out: Any = None) -> Any:
-        """The nearest centre of every row; ties go to the lower index.
-
-        Parameters
-        ----------
-        X : array, data frame or CSR matrix of shape (n_rows, n_features), path or source
-            With ``metric="precomputed"`` the distances to the rows of the fit, (n_rows, n_fitted).
-        out : path or None
-            A `.parquet`, `.npy`, `.csv` or `.arrow` file to write to instead, block by block.
-
-        Returns
-        -------
-        labels : int32 array of shape (n_rows,), or the path of `out`
-        """
-        check_is_fitted(self)
-        if self.metric == "precomputed":
-            return self._given_lengths(X).argmin(axis=1).astype(np.int32)
-        blocks, known = self._like_the_fit(X)
-        return given_or_written(blocks, out, "label", label_block, known, dtype=np.int32)
-
-    def transform(self, X: Any, *, out: Any = None) -> Any:
-        """Distance of every row to every centre, (n_rows, n_clusters); see `predict`."""
-        check_is_fitted(self)
-        if self.metric == "precomputed":
-            return self._given_lengths(X)
-        return super().transform(X, out=out)
-
-    def _given_lengths(self, X: Any) -> npt.NDArray[Any]:
-        """Distances to the centres, out of those to all rows of the fit."""
-        given = given_distances(self, X, self.labels_.size, sparse=False)
-        return np.asarray(given[:, self.center_indices_])
-
     def _check_together_loaded(self, sizes: Sizes) -> None:
-        if sizes["clusters"] < 1:
-            raise ValueError("center_indices_ names no row")
-        if self.labels_.size and self.labels_.max() >= sizes["clusters"]:
-            raise ValueError("labels_ names clusters that have no centre")
-        if self.center_indices_.max() >= self.labels_.size:
-            raise ValueError("center_indices_ names rows that labels_ does not have")
-        if distinct(self.center_indices_).size < sizes["clusters"]:
-            raise ValueError("center_indices_ names a row twice")
+        super()._check_together_loaded(sizes)
         if (np.diff(self.radii_) > 0).any() or self.radius_ != self.radii_[-1]:
             raise ValueError("radii_ rise, or do not end in radius_")
-        if self.metric == "precomputed" and sizes["columns"] != self.labels_.size:
-            raise ValueError("there must be a column for each row of the fit")
-        super()._check_together_loaded(sizes)
-        self._n_features_out = sizes["clusters"]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags

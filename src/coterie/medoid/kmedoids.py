@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._base import Clusterer
 from coterie._checks import (
     ANY,
     ARRAY,
@@ -25,31 +21,27 @@ from coterie._checks import (
     one_of,
     whole,
 )
-from coterie._distinct import distinct
-from coterie._doors import check_symmetric, check_weights, given_distances, validated
-from coterie._history import Event, Iteration, Recorder
-from coterie._stored import RECORDS, Array, Field, Flag, Many, Name, Parts, Real, Sizes, Whole, Word
-from coterie.data import Source
-from coterie.data.written import given_or_written
-from coterie.distance import NAMES, Metric, as_graph, as_metric
+from coterie._doors import check_weights
+from coterie._history import Recorder
+from coterie._stored import Array, Field, Flag, Many, Name, Real, Whole, Word
+from coterie.distance import NAMES, as_graph
 from coterie.medoid._find import METHODS, Asked, find_medoids
-from coterie.medoid._geodesic import check_reached, find_on_graph
-from coterie.medoid._gower_rows import rows_of_table
+from coterie.medoid._geodesic import find_on_graph, label_nodes, lengths_of_paths
+from coterie.medoid._indexed_centers import IndexedCenters
 from coterie.medoid._nearest import (
     KnownMedoids,
     deviation_of_block,
     label_block,
-    measure_block,
     nearest_medoids,
     total_of,
 )
-from coterie.medoid._pairs import GivenPairs, MeasuredPairs, Pairs
+from coterie.medoid._onebatch_streamed import find_in_stream
+from coterie.medoid._pairs import GivenPairs, MeasuredPairs, Pairs, affordable
 from coterie.medoid._starts import STARTS
+from coterie.medoid._swap import MedoidRun
 
-Floats = npt.NDArray[np.float64]
 
-
-class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
+class KMedoids(IndexedCenters):
     """k-medoids clustering: the k rows with the least total distance of all rows to the nearest.
 
     Minimises the total deviation TD = sum_i w_i min_j d(x_i, m_j) over medoids m_1, ..., m_k that
@@ -87,11 +79,13 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         it), ``"k-medoids++"`` (drawn by distance), ``"random"``, ``"farthest-first"`` (Gonzalez
         1985); `n_clusters` row numbers; or as many rows, for which the nearest of X are taken.
     n_init : int, default=1
-        Runs from different starts, of which the lowest TD is kept; ``"build"`` has only one.
+        Runs from different starts (and, by fasterpam, in different orders), of which the lowest TD
+        is kept; ``"build"`` has only one.
     max_iter : int, default=300
         Rounds over all rows (fasterpam, onebatch), swaps (pam) or steps (alternate) at most.
     batch_size : int or None, default=None
-        Rows sampled by ``"onebatch"``; None: 100 log(n_clusters n), as in the paper.
+        Rows sampled by ``"onebatch"``; None: 100 log(n_clusters n), as in the paper, and no fewer
+        than 64 a cluster.
     random_state : int, RandomState or None, default=None
     verbose : bool, default=False
         Show progress on stderr.
@@ -138,18 +132,13 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     """
 
     _stores: ClassVar[Mapping[str, Field]] = {
+        **IndexedCenters._stores,
         "medoid_indices_": Array("i8", ("clusters",), 0),
-        "medoid_rows_": Array("f", ("clusters", "columns"), nan=True, optional=True),
-        "labels_": Array("i4", ("rows",), 0),
         "inertia_": Real(0),
         "medoid_nodes_": Many(Whole() | Real() | Name(), "clusters", optional=True),
         "method_": Word(tuple(METHODS)),
         "swap_optimal_": Flag(),
         "n_iter_": Whole(),
-        "gower_": Parts(optional=True),
-        "metric_params_": Parts(optional=True),
-        "history_": RECORDS,
-        "events_": RECORDS,
     }
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_clusters": whole(1),
@@ -166,19 +155,15 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         "callback": NONE | CALLABLE,
     }
 
+    _center = "medoid"
+    _indices_name = "medoid_indices_"
+
     medoid_indices_: npt.NDArray[np.int64]
-    medoid_rows_: npt.NDArray[Any]
-    labels_: npt.NDArray[np.int32]
     inertia_: float
     method_: str
     swap_optimal_: bool
     n_iter_: int
     medoid_nodes_: list[Any]
-    gower_: dict[str, Any]
-    metric_params_: dict[str, Any]
-    history_: list[Iteration]
-    events_: list[Event]
-    _n_features_out: int
 
     def __init__(
         self,
@@ -215,6 +200,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         Parameters
         ----------
         X : array, data frame or CSR matrix of shape (n_rows, n_features), or (n_rows, n_rows)
+            Or a path, Dask collection or source of rows: ``"onebatch"`` reads them block by block,
+            the other methods take them into memory.
         y : ignored
         sample_weight : array of shape (n_rows,) or None
             How often each row counts; one that counts nothing is no medoid either.
@@ -225,13 +212,6 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         """
         self._check_params()
         self._forget()
-        if self.metric == "geodesic":
-            return self._fit_graph(X, sample_weight)
-        pairs = self._given(X) if self.metric == "precomputed" else self._measured(X)
-        weights = check_weights("KMedoids", sample_weight, pairs.n_rows)
-        allowed = None if weights is None else weights > 0
-        n_possible = pairs.n_rows if allowed is None else int(allowed.sum())
-        check_enough_rows("KMedoids", self.n_clusters, n_possible)
         asked = Asked(
             n_clusters=int(self.n_clusters),
             method=self.method,
@@ -242,205 +222,125 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
             callback=self._callback(),
         )
         rng = check_random_state(self.random_state)
-        method, run, recorder = find_medoids(pairs, weights, allowed, asked, rng)
-        self.method_, self.medoid_indices_ = method, run.medoids
-        self.swap_optimal_, self.n_iter_ = run.swap_optimal, run.n_iter
+        if self.metric == "geodesic":
+            method, run, recorder = self._fit_graph(X, sample_weight, asked, rng)
+        elif self.method in ("auto", "onebatch") and self._can_stream(X):
+            method, run, recorder = self._fit_source(X, sample_weight, asked, rng)
+        else:
+            method, run, recorder = self._fit_pairs(X, sample_weight, asked, rng)
+        self.method_, self.swap_optimal_, self.n_iter_ = method, run.swap_optimal, run.n_iter
         self.history_, self.events_ = recorder.history, recorder.events
         self._n_features_out = asked.n_clusters
-        self._publish(X, pairs, weights)
-        self._advise(run.settled, recorder)
+        if not run.settled and not recorder.stopped:
+            recorder.event(
+                "not settled",
+                f"the total deviation was still falling after max_iter={self.max_iter}",
+                iteration=self.n_iter_,
+            )
+        self._tell_of_copies(recorder)
         return self
 
-    def _fit_graph(self, X: Any, sample_weight: Any) -> Self:
-        """Medoids of the nodes of a graph."""
+    def _fit_pairs(
+        self, X: Any, sample_weight: Any, asked: Asked, rng: np.random.RandomState
+    ) -> tuple[str, MedoidRun, Recorder]:
+        """Of rows in memory, or of given distances."""
+        pairs: Pairs
+        if self.metric == "precomputed":
+            pairs = GivenPairs(self._who, self._n_threads(), self._given_square(X))
+        else:
+            rows, prepared, metric = self._rows_and_metric(X)
+            prepared = prepared.astype(np.result_type(rows.dtype, prepared.dtype), copy=False)
+            pairs = MeasuredPairs(self._who, self._n_threads(), prepared, metric)
+        weights = check_weights(self._who, sample_weight, pairs.n_rows)
+        allowed = self._allowed(weights, pairs.n_rows)
+        found = find_medoids(pairs, weights, allowed, asked, rng)
+        medoids = self.medoid_indices_ = found[1].medoids
+        if isinstance(pairs, MeasuredPairs):
+            self.center_rows_ = np.array(rows[medoids])
+            known = KnownMedoids(pairs.metric, pairs.rows[medoids])
+            self.labels_, nearest = nearest_medoids(known, pairs.rows, pairs.n_threads)
+        else:
+            assert isinstance(pairs, GivenPairs)
+            lengths = pairs.matrix[:, medoids]
+            self.labels_ = lengths.argmin(axis=1).astype(np.int32)
+            nearest = lengths.min(axis=1).astype(np.float64)
+        self.inertia_ = total_of(self._who, nearest, weights)
+        return found
+
+    def _allowed(self, weights: Any, n_rows: int) -> npt.NDArray[np.bool_] | None:
+        """Which rows may be medoids, None for all; refused where they are too few."""
+        allowed = None if weights is None else weights > 0
+        n_possible = n_rows if allowed is None else int(allowed.sum())
+        check_enough_rows(self._who, self.n_clusters, n_possible)
+        return allowed
+
+    def _fit_source(
+        self, X: Any, sample_weight: Any, asked: Asked, rng: np.random.RandomState
+    ) -> tuple[str, MedoidRun, Recorder]:
+        """Of rows that are elsewhere: they stay there, unless "auto" can afford all pairs."""
+        blocks = self._source(X, sample_weight, reset=True)
+        metric = self._metric(None)
+        if self.method == "auto" and affordable(metric, blocks.n_rows, blocks.n_cols):
+            return self._fit_pairs(blocks, sample_weight, asked, rng)
+        self._allowed(blocks.weights, blocks.n_rows)
+        self.metric_params_ = dict(metric.learned)
+        run, recorder = find_in_stream(self._who, blocks, metric, asked, rng)
+        self.medoid_indices_ = run.medoids
+        self.center_rows_ = blocks.take(run.medoids).astype(blocks.dtype)
+        known = self._known()
+        self.labels_ = blocks.map(label_block, known, dtype=np.int32)
+        self.inertia_ = float(blocks.total(deviation_of_block, known))
+        return "onebatch", run, recorder
+
+    def _fit_graph(
+        self, X: Any, sample_weight: Any, asked: Asked, rng: np.random.RandomState
+    ) -> tuple[str, MedoidRun, Recorder]:
+        """Of the nodes of a graph."""
         if self.method not in ("auto", "alternate"):
             raise ValueError(
                 f"KMedoids: method={self.method!r} was given, and metric='geodesic' knows only "
                 "'alternate'; leave method out, or pass the lengths of all paths with "
                 "metric='precomputed'."
             )
-        graph = as_graph("KMedoids", X)
-        weights = check_weights("KMedoids", sample_weight, graph.n_nodes)
-        n_possible = graph.n_nodes if weights is None else int((weights > 0).sum())
-        check_enough_rows("KMedoids", self.n_clusters, n_possible)
-        run, recorder = find_on_graph(
-            "KMedoids", graph, weights, int(self.n_clusters), self.init, int(self.n_init),
-            int(self.max_iter), check_random_state(self.random_state), self._n_threads(),
-            self._callback(),
-        )  # fmt: skip
-        self.method_, self.medoid_indices_ = "alternate", run.medoids
-        self.swap_optimal_, self.n_iter_ = False, run.n_iter
-        self.history_, self.events_ = recorder.history, recorder.events
-        self.n_features_in_, self._n_features_out = graph.n_nodes, int(self.n_clusters)
+        graph = as_graph(self._who, X)
+        weights = check_weights(self._who, sample_weight, graph.n_nodes)
+        self._allowed(weights, graph.n_nodes)
+        run, recorder = find_on_graph(self._who, graph, weights, asked, rng, self._n_threads())
+        self.medoid_indices_, self.n_features_in_ = run.medoids, graph.n_nodes
         self.labels_, nearest = graph.nearest(run.medoids)
-        self.inertia_ = total_of("KMedoids", nearest, weights)
+        self.inertia_ = total_of(self._who, nearest, weights)
         names = range(graph.n_nodes) if graph.names is None else graph.names
         self.medoid_nodes_ = [names[medoid] for medoid in run.medoids]
-        self._advise(run.settled, recorder)
-        return self
-
-    def _graph_lengths(self, X: Any) -> npt.NDArray[np.float64]:
-        """Lengths of the paths of all nodes of a graph to every medoid."""
-        graph = as_graph("KMedoids", X)
-        if graph.n_nodes != self.labels_.size:
-            raise ValueError(
-                f"KMedoids: the graph has {graph.n_nodes} nodes and that of the fit had "
-                f"{self.labels_.size}; pass a graph of the same nodes."
-            )
-        each = [graph.nearest(self.medoid_indices_[[j]])[1] for j in range(self._n_features_out)]
-        return np.stack(each, axis=1)
+        return "alternate", run, recorder
 
     def _forget(self) -> None:
-        """What only some fits leave."""
-        for name in ("medoid_rows_", "gower_", "metric_params_", "medoid_nodes_"):
-            self.__dict__.pop(name, None)
-
-    def _given(self, X: Any) -> Pairs:
-        """Checked distances of all pairs."""
-        matrix = given_distances(self, X, None, sparse=False, reset=True)
-        check_symmetric(matrix, "KMedoids")
-        return GivenPairs("KMedoids", self._n_threads(), matrix)
-
-    def _measured(self, X: Any) -> Pairs:
-        """Checked rows, prepared for the metric."""
-        if self.metric == "gower":  # of mixed tables with missing cells; knows how to read them
-            validated(self, X, skip_check_array=True)
-            metric = self._metric(X)
-            self.gower_ = dict(metric.learned)
-            return MeasuredPairs("KMedoids", self._n_threads(), metric.prepare(X), metric)
-        rows = self._dense_rows(X, reset=True, finite=self.metric != "nan_euclidean")
-        metric = self._metric(rows)
-        self.metric_params_ = dict(metric.learned)
-        prepared = metric.prepare(rows)
-        dtype = np.result_type(rows.dtype, prepared.dtype)
-        prepared = prepared.astype(dtype, copy=False)
-        return MeasuredPairs("KMedoids", self._n_threads(), prepared, metric, given=rows)
-
-    def _metric(self, X: Any, **learned: Any) -> Metric:
-        params = {**(self.metric_params or {}), **learned}
-        return as_metric(self.metric, X, who="KMedoids", **params)
-
-    def _publish(self, X: Any, pairs: Pairs, weights: Floats | None) -> None:
-        """Labels and total deviation by the medoids as they are published."""
-        if isinstance(pairs, MeasuredPairs):
-            given = pairs.rows if pairs.given is None else pairs.given
-            self.medoid_rows_ = np.array(given[self.medoid_indices_])
-            known = KnownMedoids(pairs.metric, pairs.rows[self.medoid_indices_])
-            self.labels_, nearest = nearest_medoids(known, pairs.rows, pairs.n_threads)
-        else:
-            assert isinstance(pairs, GivenPairs)
-            lengths = pairs.matrix[:, self.medoid_indices_]
-            self.labels_ = lengths.argmin(axis=1).astype(np.int32)
-            nearest = lengths.min(axis=1).astype(np.float64)
-        self.inertia_ = total_of("KMedoids", nearest, weights)
-
-    def _advise(self, settled: bool, recorder: Recorder) -> None:
-        """Events about the result, and a warning where clusters have no rows."""
-        if not settled and not recorder.stopped:
-            recorder.event(
-                "not settled",
-                f"the total deviation was still falling after max_iter={self.max_iter}",
-                iteration=self.n_iter_,
-            )
-        n_used = distinct(self.labels_).size
-        if n_used < self.n_clusters:
-            recorder.event(
-                "fewer clusters", f"only {n_used} of {self.n_clusters} clusters have rows"
-            )
-            warnings.warn(
-                f"KMedoids: only {n_used} of n_clusters={self.n_clusters} clusters have rows, "
-                "since some medoids are at distance 0 from each other; lower n_clusters.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    @property
-    def cluster_centers_(self) -> npt.NDArray[Any]:
-        """The rows that are medoids."""
-        if "medoid_rows_" not in self.__dict__:
-            raise AttributeError(
-                "KMedoids has cluster_centers_ after a fit to rows; with metric='precomputed' "
-                "there are only medoid_indices_."
-            )
-        if self.metric == "gower":
-            return rows_of_table(self.medoid_rows_, self.gower_["categories"])
-        return self.medoid_rows_
-
-    def _known(self) -> KnownMedoids:
-        """The medoids and the metric of the fit."""
-        if self.metric == "gower":
-            metric = as_metric("gower", who="KMedoids", **self.gower_)
-            return KnownMedoids(metric, self.medoid_rows_)
-        metric = self._metric(self.medoid_rows_, **self.metric_params_)
-        return KnownMedoids(metric, metric.prepare(self.medoid_rows_))
-
-    def _blocks_like_the_fit(self, X: Any, sample_weight: Any = None) -> Source:
-        """Rows like those of the fit; with Gower's metric prepared already."""
-        check_is_fitted(self)
-        if self.metric == "gower":
-            validated(self, X, skip_check_array=True, reset=False)
-            rows = self._known().metric.prepare(X)
-            return self._blocks(rows, check_weights("KMedoids", sample_weight, rows.shape[0]))
-        return self._source(X, sample_weight, reset=False)
-
-    def _known_of_blocks(self) -> KnownMedoids:
-        """The same for such rows."""
-        known = self._known()
-        if self.metric == "gower":
-            return KnownMedoids(known.metric.of_prepared(), known.prepared)
-        return known
+        super()._forget()
+        self.__dict__.pop("medoid_nodes_", None)
 
     def predict(self, X: Any, *, out: Any = None) -> Any:
-        """The nearest medoid of every row; ties go to the lower index.
-
-        Parameters
-        ----------
-        X : array, data frame or CSR matrix of shape (n_rows, n_features), path or source
-            With ``metric="precomputed"`` the distances to the rows of the fit, (n_rows, n_fitted).
-        out : path or None
-            A `.parquet`, `.npy`, `.csv` or `.arrow` file to write to instead, block by block.
-
-        Returns
-        -------
-        labels : int32 array of shape (n_rows,), or the path of `out`
-        """
         check_is_fitted(self)
-        if self.metric == "precomputed":
-            return self._given_lengths(X).argmin(axis=1).astype(np.int32)
         if self.metric == "geodesic":
-            labels = as_graph("KMedoids", X).nearest(self.medoid_indices_)[0]
-            check_reached("KMedoids", labels)
-            return labels
-        blocks = self._blocks_like_the_fit(X)
-        known = self._known_of_blocks()
-        return given_or_written(blocks, out, "label", label_block, known, dtype=np.int32)
+            return label_nodes(self._who, X, self.medoid_indices_)
+        return super().predict(X, out=out)
+
+    predict.__doc__ = IndexedCenters.predict.__doc__
 
     def transform(self, X: Any, *, out: Any = None) -> Any:
         """Distance of every row to every medoid, (n_rows, n_clusters); see `predict`."""
         check_is_fitted(self)
-        if self.metric == "precomputed":
-            return self._given_lengths(X)
         if self.metric == "geodesic":
-            return self._graph_lengths(X)
-        blocks = self._blocks_like_the_fit(X)
-        names = [f"distance_{medoid}" for medoid in range(self.medoid_indices_.size)]
-        known = self._known_of_blocks()
-        return given_or_written(blocks, out, names, measure_block, known, dtype=blocks.dtype)
+            return lengths_of_paths(self._who, X, self.medoid_indices_, self.labels_.size)
+        return super().transform(X, out=out)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the total deviation of these rows from the fitted medoids."""
         check_is_fitted(self)
-        if self.metric == "precomputed":
-            nearest = self._given_lengths(X).min(axis=1).astype(np.float64)
-            weights = check_weights("KMedoids", sample_weight, nearest.size)
-            return -total_of("KMedoids", nearest, weights)
-        if self.metric == "geodesic":
-            nearest = self._graph_lengths(X).min(axis=1)
-            return -total_of(
-                "KMedoids", nearest, check_weights("KMedoids", sample_weight, nearest.size)
-            )
-        blocks = self._blocks_like_the_fit(X, sample_weight)
-        return -float(blocks.total(deviation_of_block, self._known_of_blocks()))
+        if self.metric in ("precomputed", "geodesic"):
+            nearest = self.transform(X).min(axis=1).astype(np.float64)
+            weights = check_weights(self._who, sample_weight, nearest.size)
+            return -total_of(self._who, nearest, weights)
+        blocks, known = self._like_the_fit(X, sample_weight)
+        return -float(blocks.total(deviation_of_block, known))
 
     def fit_predict(
         self, X: Any, y: Any = None, sample_weight: Any = None
@@ -451,38 +351,3 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> npt.NDArray[Any]:
         """Fit, then `transform` the same rows."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
-
-    def _given_lengths(self, X: Any) -> npt.NDArray[Any]:
-        """Distances to the medoids, out of those to all rows of the fit."""
-        given = given_distances(self, X, self.labels_.size, sparse=False)
-        return np.asarray(given[:, self.medoid_indices_])
-
-    def _check_together_loaded(self, sizes: Sizes) -> None:
-        if sizes["clusters"] < 1:
-            raise ValueError("medoid_indices_ names no row")
-        if self.labels_.size and self.labels_.max() >= sizes["clusters"]:
-            raise ValueError("labels_ names clusters that have no medoid")
-        if self.medoid_indices_.max() >= self.labels_.size:
-            raise ValueError("medoid_indices_ names rows that labels_ does not have")
-        if distinct(self.medoid_indices_).size < sizes["clusters"]:
-            raise ValueError("medoid_indices_ names a row twice")
-        given = self.metric in ("precomputed", "geodesic")
-        if given != ("medoid_rows_" not in self.__dict__):
-            raise ValueError("medoid_rows_ is missing, or there are some of a precomputed metric")
-        if given and sizes["columns"] != self.labels_.size:
-            raise ValueError("there must be a column for each row of the fit")
-        if (self.metric == "gower") != hasattr(self, "gower_"):
-            raise ValueError("gower_ is missing, or there is one under another metric")
-        if not given and (self.metric == "gower" or self.metric in NAMES):
-            if self.metric != "gower" and not hasattr(self, "metric_params_"):
-                raise ValueError("metric_params_ is missing")
-            for name, learned in getattr(self, "metric_params_", {}).items():
-                if getattr(learned, "dtype", np.float64) != np.float64:
-                    raise ValueError(f"metric_params_[{name!r}] is not of type float64")
-            self._known()  # refuses what is no metric
-        self._n_features_out = sizes["clusters"]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags

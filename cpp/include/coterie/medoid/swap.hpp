@@ -70,10 +70,12 @@ public:
         if (allowed) allowed_.assign(allowed, allowed + distances.n_candidates());
     }
 
-    void start(std::vector<std::int64_t> medoids, const Crew& crew) {
+    // `first` is the candidate that FasterPAM visits first.
+    void start(std::vector<std::int64_t> medoids, std::int64_t first, const Crew& crew) {
         open_ = allowed_;
         for (const std::int64_t medoid : medoids) open_[medoid] = 0;
-        next_ = n_fruitless_ = n_visited_ = 0;
+        next_ = first;
+        n_fruitless_ = n_visited_ = 0;
         Gang::together(crew, [&](Gang& gang) { held_.assign(std::move(medoids), gang); });
     }
 
@@ -123,6 +125,7 @@ public:
     // Whether all candidates were looked at since the last swap, and none helps.
     bool settled() const { return n_fruitless_ >= n_candidates(); }
     std::int64_t n_visited() const { return n_visited_; }
+    std::int64_t n_fruitless() const { return n_fruitless_; }  // of them, since the last swap
     const NearestTwo<Distances>& held() const { return held_; }
 
 private:
