@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streams import Stream
 
 from coterie import KMedoids
 from coterie.distance import pairwise
 from coterie.errors import AdviceWarning
 from coterie.medoid import _pairs
+from streams import Stream
 
 
 def blobs(n: int = 700, seed: int = 0, dtype: Any = np.float64) -> Any:
