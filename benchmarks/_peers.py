@@ -68,9 +68,14 @@ def genieclust(prepare: Prepare) -> Contender:
     return Contender("genieclust", "genieclust", "genieclust", prepare)
 
 
-def kmedoids(prepare: Prepare) -> Contender:
-    """The kmedoids package."""
-    return Contender("kmedoids", "kmedoids", "kmedoids", prepare)
+def kmedoids(prepare: Prepare, name: str = "kmedoids") -> Contender:
+    """The kmedoids package, on one thread or several: then it shuffles."""
+    return Contender(name, "kmedoids", "kmedoids", prepare)
+
+
+def numpy(prepare: Prepare) -> Contender:
+    """A loop in NumPy."""
+    return Contender("numpy", "numpy", "numpy", prepare)
 
 
 def import_sklearnex_cluster() -> Any:

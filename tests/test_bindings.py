@@ -92,9 +92,14 @@ def seeds(rng):
     kernels.add_seeds(X, None, 1.0, centers, int(rng.integers(-1, 6)), closest,
                       wild(rng, 200, np.int32, 4), np.empty(1), 1)
 
+def farthest(rng):
+    kernels.find_farthest(X, None, 1.0, centers, np.full(200, np.inf),
+                          wild(rng, 200, np.int32, len(centers) + 1), np.full(1, np.inf), 1)
+
 def medoids(rng):
     search = kernels.medoids_measured(X, X, EUCLIDEAN, None, None)
-    search.start(wild(rng, 3, np.int64, 200).tolist(), int(rng.integers(-1, 210)), 1)
+    search.start(wild(rng, 3, np.int64, 200).tolist(), int(rng.integers(-1, 210)),
+                 int(rng.integers(-1, 210)), 1)
     search.swap_eagerly(2, 50, 1)
     search.lengths(int(rng.integers(-2, 203)), np.empty(200), 1)
     search.cluster_medoids(wild(rng, 200, np.int32, 3), np.zeros(3, np.int64), 1)
@@ -107,7 +112,7 @@ def fuzz(work, n=400):
             assert str(error), "an error says something"
 """
 WORK = ["sq_dists", "sq_dists_csr", "stats_csr", "list_within", "ward", "merges", "condense"]
-WORK += ["root", "select", "seeds", "medoids"]
+WORK += ["root", "select", "seeds", "farthest", "medoids"]
 
 
 def test_wild_indexes_are_refused() -> None:

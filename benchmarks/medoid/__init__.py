@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import bench_graph, bench_kmedoids
+from . import bench_farthest, bench_graph, bench_kmedoids
 
-WORKLOADS = bench_kmedoids.WORKLOADS + bench_graph.WORKLOADS
+WORKLOADS = bench_kmedoids.WORKLOADS + bench_graph.WORKLOADS + bench_farthest.WORKLOADS

@@ -54,8 +54,11 @@ def coterie_kmedoids(method: str, arrays: Arrays) -> Call:
     return call
 
 
-def kmedoids_fasterpam(arrays: Arrays) -> Call:
-    """The kmedoids package's, which has to be given distances: scikit-learn's, from rows."""
+def kmedoids_fasterpam(n_cpu: int, arrays: Arrays) -> Call:
+    """The kmedoids package's, which has to be given distances: scikit-learn's, from rows.
+
+    On one thread it visits the rows in their order, on more in a random one.
+    """
     import kmedoids
     from sklearn.metrics import pairwise_distances
 
@@ -63,7 +66,7 @@ def kmedoids_fasterpam(arrays: Arrays) -> Call:
 
     def call() -> Outcome:
         D = arrays["D"] if "D" in arrays else pairwise_distances(arrays["X"], n_jobs=N_THREADS)
-        found = kmedoids.fasterpam(D, start, n_cpu=N_THREADS)
+        found = kmedoids.fasterpam(D, start, n_cpu=n_cpu)
         return Outcome(np.asarray(found.medoids).astype(np.int64), int(found.n_iter))
 
     return call
@@ -95,7 +98,9 @@ def workload(
     """One size."""
     contenders: list[Contender] = [peers.coterie(functools.partial(coterie_kmedoids, method))]
     if with_peer:
-        contenders.append(peers.kmedoids(kmedoids_fasterpam))
+        for n_cpu, name in ((1, "kmedoids, 1 thread"), (N_THREADS, "kmedoids")):
+            prepare = functools.partial(kmedoids_fasterpam, n_cpu)
+            contenders.append(peers.kmedoids(prepare, name))
     return Workload(
         name,
         f"k-medoids {title}, k={n_clusters}",

@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <numeric>
 #include <variant>
 
 #include "convert.hpp"
@@ -78,12 +79,15 @@ public:
         });
     }
 
-    double start(std::vector<std::int64_t> medoids, std::int64_t first, int n_threads) {
+    double start(std::vector<std::int64_t> medoids, std::int64_t first, std::int64_t stride,
+                 int n_threads) {
         require(medoids.size() >= 2, "there must be two medoids or more");
         require_candidates(medoids.data(), medoids.size());
         require_indexes(&first, 1, n_candidates_, "the first to visit must be a candidate");
+        require(0 < stride && stride <= n_candidates_ && std::gcd(stride, n_candidates_) == 1,
+                "the stride must lead to all candidates");
         return visit([&](auto& searching) {
-            searching.search->start(std::move(medoids), first, crew_of(n_threads));
+            searching.search->start(std::move(medoids), first, stride, crew_of(n_threads));
             started_ = true;
             return searching.search->held().total();
         });
@@ -249,7 +253,7 @@ void add_medoid(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<Medoids>(m, "Medoids")
         .def("build", &Medoids::build, "n_medoids"_a, "n_threads"_a)
-        .def("start", &Medoids::start, "medoids"_a, "first"_a, "n_threads"_a)
+        .def("start", &Medoids::start, "medoids"_a, "first"_a, "stride"_a, "n_threads"_a)
         .def("swap_eagerly", &Medoids::swap_eagerly, "max_swaps"_a, "max_visits"_a, "n_threads"_a)
         .def("swap_best", &Medoids::swap_best, "n_threads"_a)
         .def("weigh", &Medoids::weigh, "weights"_a.noconvert())

@@ -7,6 +7,8 @@
 
 #include "convert.hpp"
 
+#include "coterie/centroid/farthest.hpp"
+
 namespace coterie::bind {
 namespace {
 
@@ -37,6 +39,27 @@ void add_seeds_to(Rows<T> rows, Weights weights, double scale, Table<const doubl
     require_indexes(nearest.data(), data.rows.n_rows, std::max<std::int64_t>(1, n_old),
                     "nearest must be an old seed");
     without_gil([&] { add_seeds(data, scale, all, n_old, known, crew_of(n_threads)); });
+}
+
+template <class T>
+std::tuple<std::int64_t, double> find_farthest_of(Rows<T> rows, Weights weights, double scale,
+                                                  Table<const double> centers,
+                                                  Column<double> sq_dists,
+                                                  Column<std::int32_t> n_seen, Column<double> tops,
+                                                  int n_threads) {
+    const Weighted<T> data = as_weighted(rows, weights);
+    const Seeds all = as_seeds(centers, data.rows.n_cols);
+    require_length(sq_dists, data.rows.n_rows, "sq_dists must have one entry a row");
+    require_length(n_seen, data.rows.n_rows, "n_seen must have one entry a row");
+    require_length(tops, n_far_blocks(data.rows.n_rows), "tops must have one entry a block");
+    require_indexes(n_seen.data(), data.rows.n_rows, all.count + 1,
+                    "n_seen must be at most the number of centers");
+    const FarBounds bounds{sq_dists.data(), n_seen.data(), tops.data()};
+    const FarRow found = without_gil([&] {
+        return FarthestSearch<T>(data, scale, all.values, all.count, bounds)
+            .find(crew_of(n_threads));
+    });
+    return {found.row, found.sq_dist};
 }
 
 using LowLevels = Column<const double>;
@@ -128,6 +151,9 @@ void add_for(nb::module_& m) {
     m.def("add_seeds", &add_seeds_to<T>, "rows"_a.noconvert(), "weights"_a.none(), "scale"_a,
           "seeds"_a.noconvert(), "n_old"_a, "closest"_a.noconvert(), "nearest"_a.noconvert(),
           "totals"_a.noconvert(), "n_threads"_a);
+    m.def("find_farthest", &find_farthest_of<T>, "rows"_a.noconvert(), "weights"_a.none(),
+          "scale"_a, "centers"_a.noconvert(), "sq_dists"_a.noconvert(), "n_seen"_a.noconvert(),
+          "tops"_a.noconvert(), "n_threads"_a);
     m.def("sketch_rows", &sketch_rows_of<T>, "rows"_a.noconvert(), "scale"_a, "low"_a.noconvert(),
           "per_unit"_a, "bytes"_a.noconvert(), "n_threads"_a);
     m.def("measure_gains", &measure_gains_of<T>, "rows"_a.noconvert(), "weights"_a.none(),
@@ -151,6 +177,7 @@ void add_seeding(nb::module_& m) {
             return seeding_chunks(n_rows, n_cols).count();
         },
         "n_rows"_a, "n_cols"_a, "How many chunk totals so many rows have.");
+    m.def("n_far_blocks", &n_far_blocks, "n_rows"_a, "How many blocks so many rows have.");
     m.def("n_sketch_bytes", &Sketch::n_bytes, "n_rows"_a, "n_cols"_a);
     m.def("draw_rows", &draw_rows, "weights"_a.none(), "closest"_a.noconvert(),
           "totals"_a.noconvert(), "n_cols"_a, "targets"_a.noconvert(), "row_ids"_a.noconvert());

@@ -69,7 +69,7 @@ std::vector<std::int64_t> check_search(const Problem<Real>& problem, const Dista
     SwapSearch search(distances, problem.weights.data(), nullptr);
     std::vector<std::int64_t> start(k);
     std::iota(start.begin(), start.end(), 0);
-    search.start(start, 0, crew);
+    search.start(start, 0, 1, crew);
     double before = search.held().total();
     CHECK(std::abs(before - problem.total(start)) <= 1e-9 * before);
     while (!search.settled()) {

@@ -1,4 +1,5 @@
 // Seeding kernels against naive loops over every row and seed.
+#include "coterie/centroid/farthest.hpp"
 #include "coterie/centroid/seeding.hpp"
 #include "problem.hpp"
 
@@ -209,4 +210,36 @@ TEST(drawn_rows_are_those_the_running_sum_reaches) {
     std::int64_t last = 9999;
     while (weights[last] * closest[last] == 0) --last;
     CHECK(drawn(2 * sum) == last);
+}
+
+TEST(the_farthest_row_is_that_of_all_distances) {
+    for (const std::int64_t n : {1, 255, 257, 3000})
+        for (const std::int64_t d : {1, 5, 16}) {
+            std::mt19937 random(static_cast<unsigned>(n + d));
+            std::vector<float> values(n * d);
+            for (float& value : values) value = static_cast<float>(random() % 64);
+            std::vector<double> weights(n, 1.0);
+            for (std::int64_t i = 0; i < n; i += 3) weights[i] = 0;
+            const Matrix<const float> rows{values.data(), n, d, d, 1};
+            std::vector<double> bounds(n, INFINITY), tops(n_far_blocks(n), INFINITY);
+            std::vector<std::int32_t> n_seen(n);
+            std::vector<double> centers(values.begin(), values.begin() + d);
+            for (std::int64_t k = 1; k < 20; ++k) {
+                FarRow expected{-1, 0};
+                for (std::int64_t i = 0; i < n; ++i) {
+                    double nearest = INFINITY;
+                    for (std::int64_t j = 0; j < k; ++j)
+                        nearest = std::min(nearest, sq_dist_of(rows, i, &centers[j * d]));
+                    if (weights[i] > 0 && nearest > expected.sq_dist) expected = {i, nearest};
+                }
+                const FarRow found =
+                    FarthestSearch<float>({rows, weights.data()}, scale, centers.data(), k,
+                                          {bounds.data(), n_seen.data(), tops.data()})
+                        .find(Crew{2, {}});
+                CHECK(found.row == expected.row);
+                CHECK(found.sq_dist == expected.sq_dist);
+                if (found.row < 0) break;
+                for (std::int64_t t = 0; t < d; ++t) centers.push_back(rows.at(found.row, t));
+            }
+        }
 }

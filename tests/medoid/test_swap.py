@@ -59,7 +59,7 @@ def measured(isa_kernels: Any, X: Any, start: Any, n_threads: int, kept: bool) -
         search = isa_kernels.medoids_given(D, None, None)
     else:
         search = isa_kernels.medoids_measured(X, X, EUCLIDEAN, None, None)
-    totals = [search.start(start, 0, n_threads)]
+    totals = [search.start(start, 0, 1, n_threads)]
     while not search.settled:
         totals += search.swap_eagerly(7, 10**9, n_threads)
     built = search.build(9, n_threads)
@@ -89,10 +89,10 @@ def test_measured_distances_are_the_kept_ones(n_cols: int) -> None:
 def test_it_can_be_left_and_gone_on_with() -> None:
     D = pairwise(rows(1, 200))
     whole = kernels.medoids_given(D, None, None)
-    whole.start([0, 1, 2, 3], 0, 2)
+    whole.start([0, 1, 2, 3], 0, 1, 2)
     totals = whole.swap_eagerly(10**9, 10**9, 2)
     parts = kernels.medoids_given(D, None, None)
-    parts.start([0, 1, 2, 3], 0, 2)
+    parts.start([0, 1, 2, 3], 0, 1, 2)
     found: list[float] = []
     while not parts.settled:
         found += parts.swap_eagerly(1, 37, 2)
@@ -180,9 +180,9 @@ def test_the_kernels_refuse_what_is_out_of_range() -> None:
     with pytest.raises(ValueError, match="start must be called"):
         search.swap_eagerly(1, 1, 1)
     with pytest.raises(ValueError, match="a medoid must be a candidate"):
-        search.start([0, 4], 0, 1)
+        search.start([0, 4], 0, 1, 1)
     with pytest.raises(ValueError, match="two medoids"):
-        search.start([0], 0, 1)
+        search.start([0], 0, 1, 1)
     with pytest.raises(ValueError, match="not so many candidates"):
         search.build(5, 1)
     with pytest.raises(ValueError, match="weights must have"):

@@ -43,9 +43,9 @@ class SeedDistances(ABC):
         self.blocks = blocks
         self.scale = space.scale
         self.seeds: list[int] = []
-        self.closest: Floats = _scratch(blocks, np.float64, blocks.n_rows)
+        self.closest: Floats = scratch(blocks, np.float64, blocks.n_rows)
         self.closest[:] = np.inf
-        self.nearest: npt.NDArray[np.int32] = _scratch(blocks, np.int32, blocks.n_rows)
+        self.nearest: npt.NDArray[np.int32] = scratch(blocks, np.int32, blocks.n_rows)
 
     @property
     @abstractmethod
@@ -93,7 +93,7 @@ class DenseSeedDistances(SeedDistances):
 
     def __init__(self, blocks: RowsByNumber, space: Space) -> None:
         super().__init__(blocks, space)
-        self._hints: npt.NDArray[np.uint8] = _scratch(blocks, np.uint8, blocks.n_rows)
+        self._hints: npt.NDArray[np.uint8] = scratch(blocks, np.uint8, blocks.n_rows)
         self._totals = np.zeros(kernels.n_seeding_chunks(blocks.n_rows, blocks.n_cols))
         self._buffer = np.empty((16, blocks.n_cols))
         self._sketch: tuple[npt.NDArray[np.uint8], Floats, float, float] | None = None
@@ -131,7 +131,7 @@ class DenseSeedDistances(SeedDistances):
         widest = float(np.max(columns.max * self.scale - low))
         per_unit = 127 / widest if widest > 1e-30 else 0.0
         size = kernels.n_sketch_bytes(blocks.n_rows, blocks.n_cols)
-        levels: npt.NDArray[np.uint8] = _scratch(blocks, np.uint8, size)
+        levels: npt.NDArray[np.uint8] = scratch(blocks, np.uint8, size)
         args = (blocks.rows, self.scale, low, per_unit, levels, blocks.n_threads)
         self._sketch = levels, low, per_unit, kernels.sketch_rows(*args)
 
@@ -257,7 +257,7 @@ def seed_distances(blocks: RowsByNumber, space: Space) -> SeedDistances:
     )
 
 
-def _scratch(blocks: RowsByNumber, dtype: npt.DTypeLike, size: int) -> npt.NDArray[Any]:
+def scratch(blocks: RowsByNumber, dtype: npt.DTypeLike, size: int) -> npt.NDArray[Any]:
     """So many zeros, on disk if the rows are."""
     if blocks.in_memory:
         return np.zeros(size, dtype=dtype)

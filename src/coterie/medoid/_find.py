@@ -19,7 +19,7 @@ from coterie.medoid._nearest import total_of
 from coterie.medoid._onebatch import batch_size, draw_batch
 from coterie.medoid._pairs import MeasuredPairs, Pairs
 from coterie.medoid._starts import STARTS, Field
-from coterie.medoid._swap import MedoidRun, fasterpam, note, pam
+from coterie.medoid._swap import BY_ROW, MedoidRun, draw_order, fasterpam, note, pam
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -67,8 +67,8 @@ def find_medoids(
         if method == "pam":
             return pam(pairs, search, start, max_iter=max_iter, recorder=recorder)
         # Where eager swaps end depends on their order more than on the start.
-        first = int(rng.randint(pairs.n_rows)) if recorder.restart else 0
-        return fasterpam(pairs, search, start, max_iter=max_iter, recorder=recorder, first=first)
+        order = draw_order(pairs.n_rows, rng) if recorder.restart else BY_ROW
+        return fasterpam(pairs, search, start, max_iter=max_iter, recorder=recorder, order=order)
 
     return method, *best_run(asked, METHODS[method], descend)
 

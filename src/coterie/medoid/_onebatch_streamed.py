@@ -129,7 +129,7 @@ class Walk:
         return self._started(search, 0, n_threads)
 
     def _started(self, search: kernels.Medoids, first: int, n_threads: int) -> float:
-        total = search.start(list(range(self.medoids.size)), first, n_threads)
+        total = search.start(list(range(self.medoids.size)), first, 1, n_threads)
         self._check_found(search)
         return total
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -81,9 +82,9 @@ class RowCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         """The centres and the metric of the fit."""
         if self.metric == "gower":
             metric = as_metric("gower", who=self._who, **self.gower_)
-            return KnownMedoids(metric, self.center_rows_)
+            return KnownMedoids(metric, self.center_rows_, self._who)
         metric = self._metric(self.center_rows_, **self.metric_params_)
-        return KnownMedoids(metric, metric.prepare(self.center_rows_))
+        return KnownMedoids(metric, metric.prepare(self.center_rows_), self._who)
 
     def _like_the_fit(self, X: Any, sample_weight: Any = None) -> tuple[Source, KnownMedoids]:
         """Rows like those of the fit, and what they are compared with."""
@@ -94,7 +95,7 @@ class RowCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         validated(self, X, skip_check_array=True, reset=False)
         rows = known.metric.prepare(X)
         weights = check_weights(self._who, sample_weight, rows.shape[0])
-        return self._blocks(rows, weights), KnownMedoids(known.metric.of_prepared(), known.prepared)
+        return self._blocks(rows, weights), replace(known, metric=known.metric.of_prepared())
 
     @property
     def cluster_centers_(self) -> npt.NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ Ids = npt.NDArray[np.int64]
 
 #: Swaps made in one go where nobody looks on.
 _SWAPS_AT_ONCE = 32
+#: Visit one row after the other.
+BY_ROW = (0, 1)
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ def fasterpam(
     *,
     max_iter: int,
     recorder: Recorder,
-    first: int = 0,
+    order: tuple[int, int] = BY_ROW,
 ) -> MedoidRun:
     """Swap as soon as a swap helps, until none does.
 
@@ -59,8 +62,8 @@ def fasterpam(
         Rounds at most.
     recorder
         Is told the total deviation after every swap.
-    first
-        The row that is visited first.
+    order
+        The row that is visited first, and how much further on the next one is, round and round.
     """
     limit = max_iter * pairs.n_rows
 
@@ -71,7 +74,7 @@ def fasterpam(
             if search.lost_row >= 0:
                 raise pairs.lost(search.lost_row)
 
-    return _recorded(pairs, search, start, first, totals, recorder)
+    return _recorded(pairs, search, start, order, totals, recorder)
 
 
 def pam(
@@ -92,19 +95,19 @@ def pam(
                 return
             yield search.total
 
-    return _recorded(pairs, search, start, 0, totals, recorder)
+    return _recorded(pairs, search, start, BY_ROW, totals, recorder)
 
 
 def _recorded(
     pairs: Pairs,
     search: kernels.Medoids,
     start: Ids,
-    first: int,
+    order: tuple[int, int],
     totals: Callable[[], Iterator[float]],
     recorder: Recorder,
 ) -> MedoidRun:
     """Run through the swaps and note what each leaves."""
-    total = search.start(start.tolist(), first, pairs.n_threads)
+    total = search.start(start.tolist(), *order, pairs.n_threads)
     if search.lost_row >= 0:
         raise pairs.lost(search.lost_row)
     check_total(pairs.who, total)
@@ -115,6 +118,14 @@ def _recorded(
     n_rounds = -(-search.n_visited // pairs.n_rows)
     settled = search.settled
     return MedoidRun(np.array(search.medoids), search.total, n_rounds, settled, settled)
+
+
+def draw_order(n_rows: int, rng: np.random.RandomState) -> tuple[int, int]:
+    """A row to begin with and a stride that leads to all rows, for `fasterpam`."""
+    stride = 1 + int(rng.randint(n_rows))
+    while math.gcd(stride, n_rows) > 1:
+        stride = 1 + stride % n_rows
+    return int(rng.randint(n_rows)), stride
 
 
 def swaps_at_once(recorder: Recorder) -> int:

@@ -222,7 +222,7 @@ class KCenter(IndexedCenters):
         blocks = ArraySource(prepared, None, n_threads)
         found = traverse(blocks, int(self.n_clusters), first, farthest)
         self.center_rows_ = np.array(rows[found.indices])
-        known = KnownMedoids(metric.of_prepared(), prepared[found.indices])
+        known = KnownMedoids(metric.of_prepared(), prepared[found.indices], self._who)
         self.labels_ = blocks.map(label_block, known, dtype=np.int32)
         return found
 

@@ -32,6 +32,7 @@ from coterie.medoid._nearest import (
     KnownMedoids,
     deviation_of_block,
     label_block,
+    label_prepared,
     nearest_medoids,
     total_of,
 )
@@ -62,7 +63,7 @@ class KMedoids(IndexedCenters):
         pair, and all n^2 distances are kept); or ``"precomputed"``: X holds the distances of all
         pairs, is symmetric, and is read where it is (float32 stays float32). ``"geodesic"``: X is a
         graph (see `coterie.distance.closeness`), distances are the lengths of shortest paths *to*
-        the medoids, and the method is ``"alternate"`` whatever `method` says.
+        the medoids, and the method is ``"alternate"``.
     metric_params : dict or None, default=None
         More arguments for the metric, see `coterie.distance.as_metric`.
     method : {"auto", "fasterpam", "pam", "alternate", "onebatch"}, default="auto"
@@ -258,7 +259,8 @@ class KMedoids(IndexedCenters):
         if isinstance(pairs, MeasuredPairs):
             self.center_rows_ = np.array(rows[medoids])
             known = KnownMedoids(pairs.metric, pairs.rows[medoids])
-            self.labels_, nearest = nearest_medoids(known, pairs.rows, pairs.n_threads)
+            self.labels_ = label_prepared(known, pairs.rows, pairs.n_threads)
+            nearest = nearest_medoids(known, pairs.rows, pairs.n_threads)[1]
         else:
             assert isinstance(pairs, GivenPairs)
             lengths = pairs.matrix[:, medoids]

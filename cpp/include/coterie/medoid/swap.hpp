@@ -70,11 +70,14 @@ public:
         if (allowed) allowed_.assign(allowed, allowed + distances.n_candidates());
     }
 
-    // `first` is the candidate that FasterPAM visits first.
-    void start(std::vector<std::int64_t> medoids, std::int64_t first, const Crew& crew) {
+    // FasterPAM visits candidate `first`, then always the one `stride` further on, round and round;
+    // the stride has no divisor in common with their number.
+    void start(std::vector<std::int64_t> medoids, std::int64_t first, std::int64_t stride,
+               const Crew& crew) {
         open_ = allowed_;
         for (const std::int64_t medoid : medoids) open_[medoid] = 0;
         next_ = first;
+        stride_ = stride;
         n_fruitless_ = n_visited_ = 0;
         Gang::together(crew, [&](Gang& gang) { held_.assign(std::move(medoids), gang); });
     }
@@ -131,6 +134,11 @@ public:
 private:
     std::int64_t n_candidates() const { return distances_.n_candidates(); }
 
+    // The candidate so many visits from now.
+    std::int64_t ahead(std::int64_t n_visits) const {
+        return (next_ + n_visits * stride_) % n_candidates();
+    }
+
     // Whether a change is more than the rounding of the sums that it is the difference of.
     bool helps(const Swap& swap) const {
         const double size = held_.removal_losses()[swap.slot] + held_.total();
@@ -149,7 +157,7 @@ private:
     bool visit(std::int64_t width, Gang& gang, int n_threads) {
         std::vector<std::int64_t> candidates, places;
         for (std::int64_t place = 0; place < width; ++place) {
-            const std::int64_t j = (next_ + place) % n_candidates();
+            const std::int64_t j = ahead(place);
             if (!open_[j]) continue;
             candidates.push_back(j);
             places.push_back(place);
@@ -161,7 +169,7 @@ private:
         const std::int64_t at = first - swaps.begin();
         const bool found = first != swaps.end();
         const std::int64_t seen = found ? places[at] + 1 : width;
-        next_ = (next_ + seen) % n_candidates();
+        next_ = ahead(seen);
         n_visited_ += seen;
         const bool swapped = found && exchange(first->slot, candidates[at], gang);
         n_fruitless_ = swapped ? 0 : n_fruitless_ + seen;
@@ -194,7 +202,7 @@ private:
     const Distances& distances_;
     NearestTwo<Distances> held_;
     std::vector<std::uint8_t> allowed_, open_;  // open: allowed, and no medoid
-    std::int64_t next_ = 0, n_fruitless_ = 0, n_visited_ = 0;
+    std::int64_t next_ = 0, stride_ = 1, n_fruitless_ = 0, n_visited_ = 0;
 };
 
 }  // namespace coterie

@@ -4,6 +4,7 @@
 // the same bits, and exact ties (integer data) stay ties, which go to the lower index.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -135,6 +136,29 @@ public:
             }
         });
         return found;
+    }
+
+    // The least squared distance times scale^2 to the centres from `first` on, and perhaps some
+    // before.
+    template <class In>
+    double least(const In* x, std::int64_t first) const {
+        constexpr int lanes = Simd<double>::lanes;
+        constexpr double none = std::numeric_limits<double>::infinity();
+        Vec<double> best = broadcast(none);
+        first = first / lanes * lanes;
+        const double* c = data_.data() + first * n_cols_;
+        for (; first < n_centers_; first += lanes) {
+            Vec<double> sum = {};
+            for (std::int64_t t = 0; t < n_cols_; ++t, c += lanes) {
+                const Vec<double> diff = broadcast(static_cast<double>(x[t]) * scale_) - load(c);
+                sum += rounded(diff * diff);
+            }
+            for (int i = static_cast<int>(n_centers_ - first); i < lanes; ++i) sum[i] = none;
+            best = vec_min(best, sum);
+        }
+        double least = none;
+        for (int i = 0; i < lanes; ++i) least = std::min(least, best[i]);
+        return least;
     }
 
     bool empty() const { return data_.empty(); }
