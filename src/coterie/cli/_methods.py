@@ -117,6 +117,32 @@ def kmedoids(rows: Rows, choices: Choices, units: str) -> Found:
     return Found(model, model.labels_, model.cluster_centers_, facts, notes)
 
 
+def kcenter(rows: Rows, choices: Choices, units: str) -> Found:
+    """k-centre; centres are rows, in the order they were taken."""
+    from coterie import KCenter
+
+    asked = _params(METHODS["kcenter"].options, choices)
+    model = KCenter(**asked, random_state=choices.seed).fit(rows)
+    if is_dask(model.labels_):
+        model.labels_ = model.labels_.compute()
+    bound = model.lower_bound_
+    best = (
+        "" if bound is None else f", that of the best {model.n_clusters} is at least {bound:.10g}"
+    )
+    facts = {"radius": f"{model.radius_:.10g}{best} ({units})", **_course(model.history_)}
+    notes = [event["detail"] for event in model.events_]
+    return Found(model, model.labels_, model.cluster_centers_, facts, notes)
+
+
+def leader(rows: Rows, choices: Choices, units: str) -> Found:
+    """Leaders, in the order they came; a centre is a leader."""
+    from coterie import LeaderClustering
+
+    model = LeaderClustering(**_params(METHODS["leader"].options, choices)).fit(rows)
+    facts = {"threshold": f"{model.threshold:.10g} ({units})", **_course(model.history_)}
+    return Found(model, model.labels_, model.cluster_centers_, facts)
+
+
 def agglomerative(rows: Rows, choices: Choices, units: str) -> Found:
     """The tree of merges, cut; a centre is the mean of the rows of a cluster."""
     from coterie import AgglomerativeClustering
@@ -240,6 +266,20 @@ METHODS: dict[str, Method] = {
             "metric": "metric",
         },
         least_rows=1,
+    ),
+    "kcenter": Method(
+        "KCenter",
+        kcenter,
+        {"clusters": "n_clusters", "metric": "metric"},
+        least_rows=1,
+        streams=True,
+    ),
+    "leader": Method(
+        "LeaderClustering",
+        leader,
+        {"threshold": "threshold", "metric": "metric"},
+        least_rows=1,
+        streams=True,
     ),
     "gaussian": Method(
         "GaussianMixture",
