@@ -89,7 +89,7 @@ template <class Work>
 void for_all_problems(const Work& work) {
     unsigned seed = 0;
     for (const std::int64_t n : {1, 2, 3, 17, 60})
-        for (const std::int64_t n_arcs : {std::int64_t{0}, n / 2, n, 2 * n, 5 * n})
+        for (const std::int64_t n_arcs : {std::int64_t{0}, n / 2, 2 * n, 5 * n, 15 * n})
             for (const Lengths kind : {Lengths::hops, Lengths::whole, Lengths::real})
                 for (const bool both_ways : {false, true}) {
                     check::say(n, "nodes", n_arcs, "arcs, kind", static_cast<int>(kind),
@@ -209,10 +209,10 @@ TEST(medoids_of_graphs_have_the_least_sums) {
     for_all_problems([](const Problem& problem, unsigned seed) {
         const auto labels = drawn(problem.n, -1, 2, seed + 1);
         std::vector<std::int64_t> present(4);
-        for (const std::int32_t one : {0, 1, 2, 3}) {  // one of the cluster, if there is any
-            const auto first = std::find(labels.begin(), labels.end(), one);
-            present[one] = first == labels.end() ? problem.n - 1 : first - labels.begin();
-        }
+        for (std::int32_t c = 0; c < 4; ++c)  // the last of its cluster; else any node
+            for (std::int32_t i = 0; i < problem.n; ++i)
+                if (labels[i] == c) present[c] = i;
+        if (seed % 3 == 0) present[2] = 0;  // perhaps of another cluster
         for (const double* weights : problem.both_weights())
             for (const int n_threads : {1, 3}) {
                 auto medoids = present;
@@ -232,28 +232,78 @@ TEST(medoids_of_graphs_have_the_least_sums) {
     });
 }
 
+// A graph by its edges, which lead both ways.
+struct Edge {
+    std::int32_t one, other;
+    double length;
+};
+
+Problem of_edges(std::int64_t n, const std::vector<Edge>& edges) {
+    Problem found(n, 0, Lengths::whole, true, 0);
+    for (std::int32_t i = 0; i < n; ++i) {
+        for (const Edge& edge : edges) {
+            if (edge.one != i && edge.other != i) continue;
+            found.heads.push_back(edge.one == i ? edge.other : edge.one);
+            found.lengths.push_back(edge.length);
+        }
+        found.starts[i + 1] = static_cast<std::int64_t>(found.heads.size());
+    }
+    return found;
+}
+
+std::int64_t medoid_from(const Problem& problem, const double* weights, bool both_ways,
+                         std::int64_t present) {
+    const std::vector<std::int32_t> everywhere(problem.n, 0);
+    find_medoids(problem.graph(), everywhere.data(), weights, both_ways, 1, &present, Crew{2, {}});
+    CHECK(present == naive_medoid(problem, everywhere, weights, present));
+    return present;
+}
+
+// Node 0 has arcs to all but the last, node 1 to all: it is told from node 0 by one step in twenty.
+TEST(a_search_does_not_end_too_early) {
+    std::vector<Edge> edges;
+    for (std::int32_t i = 2; i < 20; ++i) {
+        edges.push_back({1, i, 1});
+        if (i < 19) edges.push_back({0, i, 1});
+    }
+    edges.push_back({0, 1, 1});
+    const Problem hubs = of_edges(20, edges);
+    for (const bool both_ways : {false, true}) CHECK(medoid_from(hubs, nullptr, both_ways, 0) == 1);
+}
+
+// A stub without weight beside the hub of a star: the bound that it tells of the hub is exact.
+TEST(a_bound_that_is_exact_does_not_drop_the_best) {
+    std::vector<Edge> edges{{0, 1, 0.001}};
+    for (std::int32_t i = 2; i < 40; ++i) edges.push_back({1, i, 1});
+    const Problem star = of_edges(40, edges);
+    std::vector<double> weights(40, 1.0);
+    weights[0] = 0;
+    for (const bool both_ways : {false, true})
+        CHECK(medoid_from(star, weights.data(), both_ways, 0) == 1);
+}
+
+// On a ring all sums are equal, and the bound of the opposite node is as high as the best.
+TEST(ties_go_to_the_lowest_node) {
+    std::vector<Edge> edges;
+    for (std::int32_t i = 0; i < 50; ++i) edges.push_back({i, (i + 1) % 50, 1});
+    const Problem ring = of_edges(50, edges);
+    for (const bool both_ways : {false, true})
+        for (const std::int64_t present : {0, 1, 25, 49})
+            CHECK(medoid_from(ring, nullptr, both_ways, present) == 0);
+}
+
 // Long paths: bounds and searches that end early have something to save, and must not save too
 // much.
 TEST(medoids_of_a_wide_grid) {
     const std::int32_t side = 24;
-    Problem grid(side * side, 0, Lengths::real, true, 7);
     std::mt19937 random(7);
     std::uniform_real_distribution<double> length(0.5, 1.5);
-    std::vector<double> across(side * side), down(side * side);
-    for (double& one : across) one = length(random);
-    for (double& one : down) one = length(random);
+    std::vector<Edge> edges;
     for (std::int32_t i = 0; i < side * side; ++i) {
-        const std::int32_t row = i / side, col = i % side;
-        const auto arc = [&](std::int32_t head, double own) {
-            grid.heads.push_back(head);
-            grid.lengths.push_back(own);
-        };
-        if (row > 0) arc(i - side, down[i - side]);
-        if (col > 0) arc(i - 1, across[i - 1]);
-        if (col + 1 < side) arc(i + 1, across[i]);
-        if (row + 1 < side) arc(i + side, down[i]);
-        grid.starts[i + 1] = static_cast<std::int64_t>(grid.heads.size());
+        if (i % side + 1 < side) edges.push_back({i, i + 1, length(random)});
+        if (i + side < side * side) edges.push_back({i, i + side, length(random)});
     }
+    const Problem grid = of_edges(side * side, edges);
     std::vector<std::int32_t> labels(grid.n);
     for (std::int32_t i = 0; i < grid.n; ++i) labels[i] = i % side < side / 2 ? 0 : 1;
     for (const double* weights : grid.both_weights()) {
