@@ -1,5 +1,6 @@
 """Every method of the command line, on the tables it is for."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +102,31 @@ def test_rows_far_from_all_leaders_are_noise_to_predict(capsys):
     assert main(["predict", "coterie-out/model.coterie", "new.csv"]) == 0
     assert Path("labels.csv").read_text() == "label\n-1\n1\n0\n"
     assert "noise       1 rows" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("method", ["kmedoids", "kcenter"])
+def test_given_distances_show_how_far_a_centre_is_from_all(method, capsys):
+    places = np.array([0.0, 1, 3, 20, 21, 25])
+    lengths = np.abs(places[:, np.newaxis] - places)
+    np.savetxt("d.csv", lengths, delimiter=",", header="a,b,c,d,e,f", comments="")
+    asked = ["fit", "d.csv", "--method", method, "-k", "2", "--metric", "precomputed"]
+    assert main([*asked, "--no-scale"]) == 0, capsys.readouterr().err
+    labels = np.loadtxt("coterie-out/labels.csv", dtype=int, skiprows=1)
+    assert len({*labels[:3]}) == len({*labels[3:]}) == 1
+    model = coterie.load("coterie-out/model.coterie").model
+    out = capsys.readouterr().out
+    for center in getattr(model, "medoid_indices_", getattr(model, "center_indices_", None)):
+        shown = r"\s+".join(f"{length:g}" for length in lengths[center])
+        assert re.search(shown, out)
+    assert main(["predict", "coterie-out/model.coterie", "d.csv", "-o", "again.csv"]) == 0
+    assert Path("again.csv").read_bytes() == Path("coterie-out/labels.csv").read_bytes()
+    np.save("d.npy", lengths)
+    asked[1] = "d.npy"
+    assert main([*asked, "--no-scale", "--max-memory", "1KB"]) == 0  # larger than is held
+    assert Path("again.csv").read_bytes() == Path("coterie-out/labels.csv").read_bytes()
+    capsys.readouterr()
+    assert main([*asked]) == 2
+    assert capsys.readouterr().err.count("\n") == 1  # standardised, so no distances
 
 
 def test_centres_that_are_rows_take_numbers_alone(capsys):

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._history import durations, iterations
+from coterie._in_memory import rows_in_memory
 from coterie.cli._labelling import labels_of
 from coterie.cli._means import cluster_means
 from coterie.data import Source, is_dask
@@ -103,6 +104,12 @@ def kmeans(rows: Rows, choices: Choices, units: str) -> Found:
     return Found(model, model.labels_, model.cluster_centers_, facts)
 
 
+def _rows_of(model: Any, rows: Rows, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Centres that are rows; of given distances, how far each is from all."""
+    given = model.metric == "precomputed"
+    return np.asarray(rows[centers] if given else model.cluster_centers_)
+
+
 def kmedoids(rows: Rows, choices: Choices, units: str) -> Found:
     """k-medoids."""
     from coterie import KMedoids
@@ -114,7 +121,7 @@ def kmedoids(rows: Rows, choices: Choices, units: str) -> Found:
     ).fit(rows)
     facts = {"total dev.": f"{model.inertia_:.10g} ({units})", **_course(model.history_)}
     notes = [event["detail"] for event in model.events_]
-    return Found(model, model.labels_, model.cluster_centers_, facts, notes)
+    return Found(model, model.labels_, _rows_of(model, rows, model.medoid_indices_), facts, notes)
 
 
 def kcenter(rows: Rows, choices: Choices, units: str) -> Found:
@@ -122,6 +129,8 @@ def kcenter(rows: Rows, choices: Choices, units: str) -> Found:
     from coterie import KCenter
 
     asked = _params(METHODS["kcenter"].options, choices)
+    if asked.get("metric") == "precomputed" and isinstance(rows, Source):
+        rows = rows_in_memory("KCenter", rows, "metric='precomputed'")
     model = KCenter(**asked, random_state=choices.seed).fit(rows)
     if is_dask(model.labels_):
         model.labels_ = model.labels_.compute()
@@ -131,7 +140,7 @@ def kcenter(rows: Rows, choices: Choices, units: str) -> Found:
     )
     facts = {"radius": f"{model.radius_:.10g}{best} ({units})", **_course(model.history_)}
     notes = [event["detail"] for event in model.events_]
-    return Found(model, model.labels_, model.cluster_centers_, facts, notes)
+    return Found(model, model.labels_, _rows_of(model, rows, model.center_indices_), facts, notes)
 
 
 def leader(rows: Rows, choices: Choices, units: str) -> Found:
