@@ -5,6 +5,8 @@ Covers coterie._kernels._records.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -104,6 +106,26 @@ def medoids(rng):
     search.lengths(int(rng.integers(-2, 203)), np.empty(200), 1)
     search.cluster_medoids(wild(rng, 200, np.int32, 3), np.zeros(3, np.int64), 1)
 
+def graphs(rng):
+    starts = np.sort(rng.integers(0, 31, 11)).astype(np.int64)
+    starts[0], starts[-1] = 0, 30
+    if rng.random() < 0.3:
+        starts[rng.integers(11)] = rng.choice([-9, 31, 10**9])
+    lengths = None if rng.random() < 0.5 else rng.random(30) - (rng.random() < 0.2)
+    if lengths is not None and rng.random() < 0.2:
+        lengths[rng.integers(30)] = rng.choice([np.nan, np.inf, -np.inf])
+    arcs = (starts, wild(rng, 30, np.int32, 10), lengths)
+    kernel = rng.integers(3)
+    if kernel == 0:
+        kernels.nearest_nodes(*arcs, wild(rng, 3, np.int32, 10), np.empty(10),
+                              np.empty(10, np.int32))
+    elif kernel == 1:
+        kernels.closeness_sums(*arcs, wild(rng, 10, np.int32, 4), int(rng.integers(-1, 6)),
+                               np.empty(10), np.empty(10, np.int64), 2)
+    else:
+        kernels.graph_medoids(*arcs, wild(rng, 10, np.int32, 4), rng.random(10),
+                              bool(rng.integers(2)), wild(rng, 4, np.int64, 10), 2)
+
 def fuzz(work, n=400):
     for seed in range(n):
         try:
@@ -112,7 +134,7 @@ def fuzz(work, n=400):
             assert str(error), "an error says something"
 """
 WORK = ["sq_dists", "sq_dists_csr", "stats_csr", "list_within", "ward", "merges", "condense"]
-WORK += ["root", "select", "seeds", "farthest", "medoids"]
+WORK += ["root", "select", "seeds", "farthest", "medoids", "graphs"]
 
 
 def test_wild_indexes_are_refused() -> None:
@@ -131,6 +153,78 @@ def test_errors_name_the_argument() -> None:
         kernels.link_vectors(
             "ward", X, None, np.zeros(2), 1.0, np.array([1, 1, 0]), np.empty((2, 4)), 1
         )
+
+
+def pair_graph(**other: Any) -> dict[str, Any]:
+    """Two nodes with an arc each way, for kernels of graphs; some of it otherwise."""
+    starts, heads = np.array([0, 1, 2]), np.array([1, 0], np.int32)
+    return {"starts": starts, "heads": heads, "lengths": None, **other}
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"starts": np.empty(0, np.int64)}, "an entry more than there are nodes"),
+        ({"starts": np.array([0, 1, 3])}, "starts must rise within the arcs"),
+        ({"starts": np.array([0, 2, 1])}, "starts must rise within the arcs"),
+        ({"heads": np.array([1, 2], np.int32)}, "heads must be nodes"),
+        ({"heads": np.array([1, -1], np.int32)}, "heads must be nodes"),
+        ({"lengths": np.ones(3)}, "lengths must have an entry an arc"),
+        ({"lengths": np.array([1.0, -1.0])}, "lengths must be zero or more"),
+        ({"lengths": np.array([1.0, np.nan])}, "lengths must be zero or more"),
+    ],
+)
+def test_wrong_graphs_are_refused_by_every_kernel(other: dict[str, Any], said: str) -> None:
+    n_nodes = max(len(other.get("starts", "abc")) - 1, 0)
+    labels, ids = np.zeros(n_nodes, np.int32), np.zeros(1, np.int64)
+    numbers, counts = np.zeros(n_nodes), np.zeros(n_nodes, np.int64)
+    with pytest.raises(ValueError, match=said):
+        kernels.nearest_nodes(
+            **pair_graph(**other), sources=np.zeros(1, np.int32), distances=numbers, labels=labels
+        )
+    with pytest.raises(ValueError, match=said):
+        kernels.closeness_sums(
+            **pair_graph(**other), labels=labels, n_clusters=1, sums=numbers, n_reached=counts,
+            n_threads=1,
+        )  # fmt: skip
+    with pytest.raises(ValueError, match=said):
+        kernels.graph_medoids(
+            **pair_graph(**other), labels=labels, weights=None, both_ways=True, medoids=ids,
+            n_threads=1,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kernel", "other", "said"),
+    [
+        ("nearest_nodes", {"sources": np.array([2], np.int32)}, "sources must be nodes"),
+        ("nearest_nodes", {"distances": np.empty(3)}, "distances must have an entry a node"),
+        ("nearest_nodes", {"labels": np.empty(1, np.int32)}, "labels must have an entry a node"),
+        ("closeness_sums", {"labels": np.array([0, 1], np.int32)}, "labels must be clusters"),
+        ("closeness_sums", {"labels": np.zeros(3, np.int32)}, "labels must have an entry a node"),
+        ("closeness_sums", {"sums": np.empty(1)}, "sums must have an entry a node"),
+        ("closeness_sums", {"n_reached": np.empty(1, np.int64)}, "counts must have an entry"),
+        ("graph_medoids", {"labels": np.array([0, 1], np.int32)}, "labels must be clusters"),
+        ("graph_medoids", {"medoids": np.array([-1])}, "medoids must be nodes"),
+        ("graph_medoids", {"weights": np.ones(3)}, "weights"),
+    ],
+)
+def test_wrong_arguments_of_graph_kernels(kernel: str, other: dict[str, Any], said: str) -> None:
+    labels, few = np.zeros(2, np.int32), {"n_threads": 1, "labels": np.zeros(2, np.int32)}
+    own: dict[str, dict[str, Any]] = {
+        "nearest_nodes": {
+            "sources": np.zeros(1, np.int32), "distances": np.empty(2), "labels": labels,
+        },
+        "closeness_sums": {
+            **few, "n_clusters": 1, "sums": np.empty(2), "n_reached": np.empty(2, np.int64),
+        },
+        "graph_medoids": {
+            **few, "weights": None, "both_ways": True, "medoids": np.zeros(1, np.int64),
+        },
+    }  # fmt: skip
+    getattr(kernels, kernel)(**pair_graph(), **own[kernel])
+    with pytest.raises(ValueError, match=said):
+        getattr(kernels, kernel)(**pair_graph(), **{**own[kernel], **other})
 
 
 def test_graphs_with_negative_lengths_end() -> None:

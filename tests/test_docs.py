@@ -106,6 +106,8 @@ def run(script: str, *arguments: str, cwd: Path) -> str:
         ("descent", {}, {"descent.png", "film.png"}),
         ("gaussian", {}, {"gaussian.png"}),
         ("k_distances", {}, {"k_distances.png"}),
+        ("karate", {}, {"karate.png"}),
+        ("leaders", {"n_rows": 60, "n_orders": 5}, {"leaders.png"}),
         ("linkages", {"n_rows": 60}, {"linkages.png", "dendrograms.png"}),
         ("medoids", {"n_rows": 90, "n_starts": 3}, {"medoids.png"}),
         ("seedings", {"n_seeds": 2}, {"seedings.png", "worst_starts.png"}),
@@ -131,3 +133,12 @@ def test_the_seeding_example_ranks_the_seedings(tmp_path):
     share = {line[:22].strip(): int(line[22:32].strip(" %")) for line in table.splitlines()[3:]}
     assert len(share) == 7
     assert share["k-means++, greedy"] > share["k-means++, one trial"] > share["random labels"]
+
+
+def test_the_graph_example_finds_the_medoids_of_societies_and_roads(tmp_path):
+    story = run("examples/graph_medoids.py", "picture.png", cwd=tmp_path)
+    assert "2 in the middle: 0, 33; 35 hops to all others" in story
+    assert "the Medici are closest to all families" in story
+    assert "around Bischeri: Bischeri, Guadagni, Lamberteschi, Peruzzi, Strozzi" in story
+    assert "Roads: 100,155 junctions, 179,992 roads" in story
+    assert (tmp_path / "picture.png").stat().st_size > 0

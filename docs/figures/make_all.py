@@ -15,6 +15,8 @@ import descent
 import faithful
 import gaussian
 import k_distances
+import karate
+import leaders
 import linkages
 import medoids
 import seedings
@@ -23,7 +25,8 @@ import seedings
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
     scripts = (
-        bernoulli_digits, descent, faithful, gaussian, k_distances, linkages, medoids, seedings,
+        bernoulli_digits, descent, faithful, gaussian, k_distances, karate, leaders,
+        linkages, medoids, seedings,
     )  # fmt: skip
     for script in scripts:
         script.draw(folder)

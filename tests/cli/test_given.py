@@ -140,6 +140,29 @@ def test_mixtures_stream(method, rows, capsys):
     assert_array_equal(streamed.predict(table(rows).to_pandas()), labels)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("kcenter", "-k", 5),
+        ("kcenter", "-k", 4, "--metric", "manhattan"),
+        ("leader", "--threshold", 9),
+        ("leader", "--threshold", 30, "--metric", "manhattan"),
+    ],
+    ids=str,
+)
+def test_centres_that_are_rows_stream(asked, rows, capsys):
+    write("t.parquet", rows)
+    method, *options = asked
+    options = ("--method", method, *options, "--no-scale")
+    streamed = fit("t.parquet", *options, *TIGHT)
+    held = fit("t.parquet", *options, "-o", "held")
+    assert_array_equal(streamed.model.cluster_centers_, held.model.cluster_centers_)
+    assert Path("coterie-out/labels.csv").read_bytes() == Path("held/labels.csv").read_bytes()
+    assert main(["predict", "held/model.coterie", "t.parquet", "-o", "again.csv", *TIGHT]) == 0
+    assert Path("again.csv").read_bytes() == Path("held/labels.csv").read_bytes()
+    assert capsys.readouterr().err == ""
+
+
 def test_counts_and_bits_stream():
     rng = np.random.RandomState(0)
     counts = rng.poisson(rng.choice([1.0, 30.0], size=(4000, 1)), size=(4000, 3)).astype(float)
@@ -284,7 +307,7 @@ def test_a_scheduler_that_does_not_answer(rows, capsys):
     assert "'nonsense'" in refused(capsys, "fit", "t.parquet", "-k", 2, "--dask", "nonsense")
     said = refused(capsys, "fit", "t.parquet", "--method", "hdbscan", "--dask", "tcp://127.0.0.1:1")
     assert "hdbscan needs all rows in one place" in said
-    assert "one of the methods kmeans, gaussian, dbscan, student-t" in said
+    assert "one of the methods kmeans, kcenter, leader, gaussian, dbscan" in said
 
 
 def test_without_dask_it_says_what_to_install(rows, capsys, monkeypatch):

@@ -1,5 +1,6 @@
 """Every method of the command line, on the tables it is for."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import coterie
 from coterie.cli import main
 
 FAITHFUL = Path(__file__).parents[2] / "examples" / "data" / "faithful.csv"
@@ -36,6 +38,10 @@ def _in_tmp(tmp_path, monkeypatch):
     "asked",
     [
         ["fit", str(FAITHFUL), "--method", "kmedoids", "-k", "3", "--metric", "manhattan"],
+        ["fit", str(FAITHFUL), "--method", "kcenter", "-k", "4"],
+        ["fit", str(FAITHFUL), "--method", "kcenter", "-k", "3", "--metric", "gower"],
+        ["fit", str(FAITHFUL), "--method", "leader", "--threshold", "0.8"],
+        ["fit", str(FAITHFUL), "--method", "leader", "--metric", "seuclidean", "--no-scale"],
         ["fit", str(FAITHFUL), "--method", "dbscan", "--eps", "0.3", "--min-samples", "6"],
         ["fit", str(FAITHFUL), "--method", "dbscan", "--eps", "auto"],
         ["fit", str(FAITHFUL), "--method", "hdbscan", "--min-cluster-size", "20"],
@@ -69,9 +75,80 @@ def test_words_and_gaps_are_told_apart_by_a_mixed_mixture(capsys):
     assert labels[0] != labels[4]
 
 
+def test_a_radius_comes_with_its_bound_where_the_metric_has_one(capsys):
+    asked = ["fit", str(FAITHFUL), "--method", "kcenter", "-k", "3", "--no-scale"]
+    assert main(asked) == 0
+    model = coterie.load("coterie-out/model.coterie").model
+    said = f"radius      {model.radius_:.10g}, that of the best 3 is at least"
+    assert f"{said} {model.radius_ / 2:.10g} (raw units)\n" in capsys.readouterr().out
+    assert main([*asked, "--metric", "braycurtis"]) == 0
+    out = capsys.readouterr().out
+    assert "radius" in out
+    assert "at least" not in out
+    assert main([*asked, "--seed", "1"]) == 0
+    other = coterie.load("coterie-out/model.coterie").model
+    assert other.center_indices_[0] != model.center_indices_[0]
+
+
+def test_rows_far_from_all_leaders_are_noise_to_predict(capsys):
+    Path("t.csv").write_text("a,b\n0,0\n0,1\n9,9\n")
+    asked = ["fit", "t.csv", "--method", "leader", "--threshold", "1", "--no-scale"]
+    assert main(asked) == 0
+    out = capsys.readouterr().out
+    assert "threshold   1 (raw units)\n" in out
+    assert "noise" not in out
+    assert Path("coterie-out/labels.csv").read_text() == "label\n0\n0\n1\n"
+    Path("new.csv").write_text("b,a\n1.5,0\n8,9\n0,-1\n")
+    assert main(["predict", "coterie-out/model.coterie", "new.csv"]) == 0
+    assert Path("labels.csv").read_text() == "label\n-1\n1\n0\n"
+    assert "noise       1 rows" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("method", ["kmedoids", "kcenter"])
+def test_given_distances_show_how_far_a_centre_is_from_all(method, capsys):
+    places = np.array([0.0, 1, 3, 20, 21, 25])
+    lengths = np.abs(places[:, np.newaxis] - places)
+    np.savetxt("d.csv", lengths, delimiter=",", header="a,b,c,d,e,f", comments="")
+    asked = ["fit", "d.csv", "--method", method, "-k", "2", "--metric", "precomputed"]
+    assert main([*asked, "--no-scale"]) == 0, capsys.readouterr().err
+    labels = np.loadtxt("coterie-out/labels.csv", dtype=int, skiprows=1)
+    assert len({*labels[:3]}) == len({*labels[3:]}) == 1
+    model = coterie.load("coterie-out/model.coterie").model
+    out = capsys.readouterr().out
+    for center in getattr(model, "medoid_indices_", getattr(model, "center_indices_", None)):
+        shown = r"\s+".join(f"{length:g}" for length in lengths[center])
+        assert re.search(shown, out)
+    assert main(["predict", "coterie-out/model.coterie", "d.csv", "-o", "again.csv"]) == 0
+    assert Path("again.csv").read_bytes() == Path("coterie-out/labels.csv").read_bytes()
+    np.save("d.npy", lengths)
+    asked[1] = "d.npy"
+    assert main([*asked, "--no-scale", "--max-memory", "1KB"]) == 0  # larger than is held
+    assert Path("again.csv").read_bytes() == Path("coterie-out/labels.csv").read_bytes()
+    capsys.readouterr()
+    assert main([*asked]) == 2
+    assert capsys.readouterr().err.count("\n") == 1  # standardised, so no distances
+
+
+def test_centres_that_are_rows_take_numbers_alone(capsys):
+    for asked in (["--method", "kcenter", "-k", "2"], ["--method", "leader"]):
+        assert main(["fit", "mixed.csv", *asked, "--without", "mass"]) == 0
+        assert "column 'island' holds text" in capsys.readouterr().err
+        assert main(["fit", "mixed.csv", *asked]) == 2
+        *_, said = capsys.readouterr().err.splitlines()
+        assert "'mass'" in said
+        assert "row 3" in said
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
+        (["--method", "leader", "-k", "2"], "leader finds the number of clusters by itself"),
+        (["--method", "leader", "--threshold", "-1"], "use a number of at least 0"),
+        (["--method", "leader", "--metric", "gower"], "leader: --metric gower was given; use one"),
+        (["--method", "kcenter"], "kcenter needs the number of clusters"),
+        (["--method", "kcenter", "-k", "2", "--init", "box"], "kcenter has no --init"),
+        (["--method", "kcenter", "-k", "2", "--threshold", "1"], "use --method leader or bernoul"),
+        (["--method", "kcenter", "-k", "2", "--metric", "precomputed"], "should be square"),
         (["--method", "dbscan", "-k", "2"], "dbscan finds the number of clusters by itself"),
         (["--method", "kmeans", "-k", "2", "--eps", "1"], "kmeans has no --eps"),
         (["--method", "dbscan", "--eps", "big"], "--eps 'big' was given; use a number, or auto"),

@@ -94,6 +94,28 @@ def test_dbscan_says_the_same_as_here(client, pattern, options, capsys):
     assert nothing_is_left(client), left_on(client)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("kcenter", "-k", 4),
+        ("kcenter", "-k", 4, "--metric", "manhattan"),
+        ("leader", "--threshold", 6),
+    ],
+    ids=str,
+)
+def test_centres_that_are_rows_are_those_of_here(client, pattern, asked, capsys):
+    method, *options = asked
+    options = ("--method", method, *options, "--no-scale", "--columns", "a,b")
+    run("fit", pattern("parquet"), *options, "-o", "here")
+    capsys.readouterr()
+    run("fit", pattern("parquet"), *options, "--dask", client.scheduler.address, "-o", "there")
+    assert capsys.readouterr().err == ""
+    here, there = (load_bundle(f"{place}/model.coterie").model for place in ("here", "there"))
+    assert_array_equal(there.cluster_centers_, here.cluster_centers_)
+    assert same_files("there/labels.csv", "here/labels.csv")
+    assert nothing_is_left(client), left_on(client)
+
+
 @pytest.mark.parametrize("end", ["parquet", "feather", "csv"])
 def test_mixed_models_are_those_of_tables_here(client, pattern, end, capsys):
     asked = ("fit", pattern(end), "--method", "mixed", "-k", 3, "--categorical", "zip",

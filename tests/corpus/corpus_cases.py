@@ -17,7 +17,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 import coterie
-from coterie.distance import pairwise
+from coterie.distance import closeness, pairwise
 from coterie.neighbors import count_within, knn, kth_distances, merge_tree, within
 from coterie.select import suggest_eps, suggest_min_samples
 
@@ -186,6 +186,36 @@ def _estimators() -> Iterator[tuple[str, Make, tuple[str, ...], bool]]:
         DENSE,
         False,
     )
+    for method in ("fasterpam", "pam", "alternate", "onebatch"):
+        yield (
+            f"KMedoids {method}",
+            lambda t, m=method: c.KMedoids(
+                5, method=m, init="k-medoids++", n_init=2, random_state=3, n_threads=t
+            ),
+            every if method == "fasterpam" else DENSE,
+            True,
+        )
+    for metric in ("manhattan", "cosine"):
+        yield (
+            f"KMedoids {metric}",
+            lambda t, m=metric: c.KMedoids(4, metric=m, n_threads=t),
+            DENSE,
+            False,
+        )
+        yield (
+            f"KCenter {metric}",
+            lambda t, m=metric: c.KCenter(6, metric=m, random_state=1, n_threads=t),
+            DENSE,
+            False,
+        )
+    yield "KCenter", lambda t: c.KCenter(6, random_state=1, n_threads=t), every, False
+    yield "LeaderClustering", lambda t: c.LeaderClustering(4.0, n_threads=t), every, False
+    yield (
+        "LeaderClustering manhattan",
+        lambda t: c.LeaderClustering(7.0, metric="manhattan", n_threads=t),
+        DENSE,
+        False,
+    )
     for kind in ("full", "tied", "diag", "spherical"):
         for extra in ({}, {"solver": "lbfgs"}, {"noise": True}, {"init_params": "k-means++"}):
             name = " ".join(["GaussianMixture", kind, *map(str, extra.values()), *extra])
@@ -266,6 +296,13 @@ def _special_rows(n_threads: int) -> Iterator[tuple[str, Callable[[], dict[str, 
         ("GaussianMixture missing", coterie.GaussianMixture(**few), holes, True),
         ("DBSCAN gower", coterie.DBSCAN(0.15, metric="gower"), table, True),
         ("HDBSCAN gower", coterie.HDBSCAN(metric="gower"), table, False),
+        ("KMedoids gower", coterie.KMedoids(3, metric="gower", n_threads=n_threads), table, True),
+        (
+            "KCenter gower",
+            coterie.KCenter(3, metric="gower", start=0, n_threads=n_threads),
+            table,
+            False,
+        ),
     ]
     for name, model, rows, weighted in given:
         weights = np.linspace(0.5, 2, num=len(table) if len(table) == rows.shape[0] else 300)
@@ -278,6 +315,8 @@ def _special_rows(n_threads: int) -> Iterator[tuple[str, Callable[[], dict[str, 
     for name, model in (
         ("DBSCAN", coterie.DBSCAN(1.0, metric="precomputed", n_threads=n_threads)),
         ("HDBSCAN", coterie.HDBSCAN(metric="precomputed", n_threads=n_threads)),
+        ("KMedoids", coterie.KMedoids(4, metric="precomputed", n_threads=n_threads)),
+        ("KCenter", coterie.KCenter(4, metric="precomputed", start=0, n_threads=n_threads)),
         (
             "AgglomerativeClustering",
             coterie.AgglomerativeClustering(
@@ -290,6 +329,19 @@ def _special_rows(n_threads: int) -> Iterator[tuple[str, Callable[[], dict[str, 
             lambda m=model: {k: digest(v) for k, v in _fitted(m.fit(D)).items()},
         )
     graph = within_graph(X)
+    one_way = sp.csr_array(sp.triu(graph) + 2.0 * sp.tril(graph))  # another way back
+    for name, arcs in (("lengths", graph), ("hops", graph > 0), ("one way", one_way)):
+        yield (
+            f"KMedoids geodesic {name}",
+            lambda a=arcs: _bits_of_fit(
+                coterie.KMedoids(
+                    4, metric="geodesic", n_init=2, random_state=1, n_threads=n_threads
+                ),
+                a,
+                a,
+                np.linspace(0.5, 2, num=300),
+            ),
+        )
     for model in (coterie.DBSCAN(1.0, metric="precomputed"), coterie.HDBSCAN(metric="precomputed")):
         yield (
             f"{type(model).__name__} sparse graph",
@@ -323,6 +375,10 @@ def _merges(tree: Any) -> Any:
 
 def functions(n_threads: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Name of each function over each kind of rows, and the call that gives its answer."""
+    graph = within_graph(_rows(300, 3, 3))
+    halves = np.arange(300) % 2
+    yield "closeness", lambda: closeness(graph, n_threads=n_threads)
+    yield "closeness inside", lambda: closeness(graph > 0, halves, n_threads=n_threads)
     for n, d, seed in ((400, 2, 0), (700, 11, 1)):
         for kind, X in _shapes(_rows(n, d, seed)).items():
             tell = f"/ {n} x {d} {kind}"
@@ -343,6 +399,11 @@ def functions(n_threads: int) -> Iterator[tuple[str, Callable[[], Any]]]:
                     yield (
                         f"linkage {how} {tell}",
                         lambda X=X, h=how, t=t: coterie.linkage(X, h, **t),
+                    )
+                for metric in ("euclidean", "chebyshev"):
+                    yield (
+                        f"farthest_first {metric} {tell}",
+                        lambda X=X, m=metric, t=t: coterie.farthest_first(X, 6, m, start=3, **t),
                     )
                 yield f"suggest_eps {tell}", lambda X=X: suggest_eps(X)
                 yield f"suggest_min_samples {tell}", lambda X=X: suggest_min_samples(X)

@@ -9,7 +9,9 @@ from corpus_cases import differences, digest, record
 import coterie
 
 
-@pytest.mark.parametrize("only", ["400 x 2 float32", "precomputed", "Mixture weighted", "gower"])
+@pytest.mark.parametrize(
+    "only", ["400 x 2 float32", "precomputed", "Mixture weighted", "gower", "geodesic"]
+)
 def test_one_and_two_threads_leave_the_same_bits(only: str) -> None:
     alone = record(1, only)
     assert len(alone) >= 2

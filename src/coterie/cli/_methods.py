@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._history import durations, iterations
+from coterie._in_memory import rows_in_memory
 from coterie.cli._labelling import labels_of
 from coterie.cli._means import cluster_means
 from coterie.data import Source, is_dask
@@ -103,6 +104,12 @@ def kmeans(rows: Rows, choices: Choices, units: str) -> Found:
     return Found(model, model.labels_, model.cluster_centers_, facts)
 
 
+def _rows_of(model: Any, rows: Rows, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Centres that are rows; of given distances, how far each is from all."""
+    given = model.metric == "precomputed"
+    return np.asarray(rows[centers] if given else model.cluster_centers_)
+
+
 def kmedoids(rows: Rows, choices: Choices, units: str) -> Found:
     """k-medoids."""
     from coterie import KMedoids
@@ -114,7 +121,35 @@ def kmedoids(rows: Rows, choices: Choices, units: str) -> Found:
     ).fit(rows)
     facts = {"total dev.": f"{model.inertia_:.10g} ({units})", **_course(model.history_)}
     notes = [event["detail"] for event in model.events_]
-    return Found(model, model.labels_, model.cluster_centers_, facts, notes)
+    return Found(model, model.labels_, _rows_of(model, rows, model.medoid_indices_), facts, notes)
+
+
+def kcenter(rows: Rows, choices: Choices, units: str) -> Found:
+    """k-centre; centres are rows, in the order they were taken."""
+    from coterie import KCenter
+
+    asked = _params(METHODS["kcenter"].options, choices)
+    if asked.get("metric") == "precomputed" and isinstance(rows, Source):
+        rows = rows_in_memory("KCenter", rows, "metric='precomputed'")
+    model = KCenter(**asked, random_state=choices.seed).fit(rows)
+    if is_dask(model.labels_):
+        model.labels_ = model.labels_.compute()
+    bound = model.lower_bound_
+    best = (
+        "" if bound is None else f", that of the best {model.n_clusters} is at least {bound:.10g}"
+    )
+    facts = {"radius": f"{model.radius_:.10g}{best} ({units})", **_course(model.history_)}
+    notes = [event["detail"] for event in model.events_]
+    return Found(model, model.labels_, _rows_of(model, rows, model.center_indices_), facts, notes)
+
+
+def leader(rows: Rows, choices: Choices, units: str) -> Found:
+    """Leaders, in the order they came; a centre is a leader."""
+    from coterie import LeaderClustering
+
+    model = LeaderClustering(**_params(METHODS["leader"].options, choices)).fit(rows)
+    facts = {"threshold": f"{model.threshold:.10g} ({units})", **_course(model.history_)}
+    return Found(model, model.labels_, model.cluster_centers_, facts)
 
 
 def agglomerative(rows: Rows, choices: Choices, units: str) -> Found:
@@ -240,6 +275,20 @@ METHODS: dict[str, Method] = {
             "metric": "metric",
         },
         least_rows=1,
+    ),
+    "kcenter": Method(
+        "KCenter",
+        kcenter,
+        {"clusters": "n_clusters", "metric": "metric"},
+        least_rows=1,
+        streams=True,
+    ),
+    "leader": Method(
+        "LeaderClustering",
+        leader,
+        {"threshold": "threshold", "metric": "metric"},
+        least_rows=1,
+        streams=True,
     ),
     "gaussian": Method(
         "GaussianMixture",

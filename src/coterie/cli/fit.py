@@ -47,8 +47,8 @@ def fit(
     method: Annotated[
         str,
         typer.Option(
-            help="How to cluster: kmeans, kmedoids, gaussian, agglomerative, dbscan, hdbscan, "
-            "student-t, bayesian, bernoulli, poisson, categorical or mixed."
+            help="How to cluster: kmeans, kmedoids, kcenter, leader, gaussian, agglomerative, "
+            "dbscan, hdbscan, student-t, bayesian, bernoulli, poisson, categorical or mixed."
         ),
     ] = "kmeans",
     columns: Annotated[
@@ -79,7 +79,10 @@ def fit(
         str | None, typer.Option(help="Of agglomerative: ward, average, complete, single ...")
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="Of dbscan, hdbscan, agglomerative, kmedoids: euclidean ...")
+        str | None,
+        typer.Option(
+            help="Of kmedoids, kcenter, leader, agglomerative, dbscan, hdbscan: euclidean ..."
+        ),
     ] = None,
     eps: Annotated[
         str | None, typer.Option(help="Of dbscan: the radius, or auto, the default.")
@@ -91,7 +94,11 @@ def fit(
         str | None, typer.Option(help="Of hdbscan: rows that make a cluster, or auto.")
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(help="Of bernoulli: larger values count as 1, others as 0.")
+        float | None,
+        typer.Option(
+            help="Of leader: how near is near, 1 by default; of bernoulli: larger values count "
+            "as 1, others as 0."
+        ),
     ] = None,
     fractions: Annotated[
         bool | None,

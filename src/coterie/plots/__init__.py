@@ -1,11 +1,16 @@
-"""Figures drawn from results: labels, centres, histories, curves, trees. Needs `coterie[plot]`."""
+"""Figures drawn from results: labels, centres, histories, curves, trees, graphs.
+
+Needs `coterie[plot]`.
+"""
 
 from coterie.plots.dendrogram import dendrogram, save_dendrogram
 from coterie.plots.descent import descent
+from coterie.plots.graph import graph
 from coterie.plots.k_distances import k_distances
 from coterie.plots.scatter import save_scatter, scatter
 from coterie.plots.stages import stages
 
 __all__ = [
-    "dendrogram", "descent", "k_distances", "save_dendrogram", "save_scatter", "scatter", "stages",
+    "dendrogram", "descent", "graph", "k_distances", "save_dendrogram", "save_scatter", "scatter",
+    "stages",
 ]  # fmt: skip
