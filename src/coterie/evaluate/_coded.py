@@ -100,8 +100,8 @@ def _numbered(given: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
             number = np.zeros(there.size, dtype=np.int32)
             number[found] = np.arange(found.size, dtype=np.int32)
             return _of_type(found, low, given.dtype), number[places]
-    values, codes = np.unique(given, return_inverse=True)
-    return values, codes.ravel().astype(np.int32)
+    values, places = np.unique(given, return_inverse=True)
+    return values, places.ravel().astype(np.int32)
 
 
 def _above(given: npt.NDArray[Any], low: int) -> Ints:

@@ -74,7 +74,7 @@ class Contingency:
 
 def _sums_at(places: Ints, counts: npt.NDArray[Any], size: int) -> Floats:
     """The counts of every place."""
-    return np.bincount(places, counts.astype(np.float64), minlength=size)
+    return np.asarray(np.bincount(places, counts, minlength=size), dtype=np.float64)
 
 
 def read_table(
