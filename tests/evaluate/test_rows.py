@@ -89,7 +89,7 @@ def test_bindings_refuse_what_leads_out_of_bounds(isa_kernels: Any) -> None:
         isa_kernels.spread_by_label(rows, None, labels, np.zeros((2, 2)), np.zeros((2, 2)), 1)
     euclidean = ("euclidean", 2.0, None, None)
     for order, starts in (([0, 1, 3], [0, 3]), ([0, 1, 2], [0, 2]), ([0, 1, 2], [0, 4, 3])):
-        with pytest.raises(ValueError, match="order|starts"):
+        with pytest.raises(ValueError, match=r"order|starts"):
             isa_kernels.silhouette_parts(
                 rows, np.array(order), np.array(starts), np.ones(len(starts) - 1), None, euclidean,
                 np.empty(3), np.empty(3), 1,

@@ -20,7 +20,8 @@ def by_centers(X: Any, labels: Any, centers: Any, metric: str = "euclidean") -> 
     out = np.empty(len(labels))
     for i, own in enumerate(labels):
         a, b = D[i, own], np.delete(D[i], own).min()
-        out[i] = (b - a) / max(a, b) if (labels == own).sum() > 1 else 0
+        alone = (labels == own).sum() == 1 or max(a, b) == 0
+        out[i] = 0 if alone else (b - a) / max(a, b)
     return out
 
 
