@@ -68,6 +68,8 @@ def test_what_is_no_label_is_refused() -> None:
         code_labels("who", np.array(["2020-01-01"], dtype="datetime64[D]"))
     with pytest.raises(ValueError, match="who: noise='keep' was given; use one of"):
         code_labels("who", [0, 1], noise="keep")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="who: labels holds labels that cannot be sorted"):
+        code_labels("who", [0, "a", None])
     with pytest.raises(ValueError, match="masked"):
         code_labels("who", np.ma.masked_equal([0, 1], 1))
     assert code_labels("who", [[0], [1]]).codes.tolist() == [0, 1]

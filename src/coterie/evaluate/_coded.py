@@ -54,7 +54,13 @@ def code_labels(who: str, labels: Any, name: str = "labels", noise: Noise = "clu
     """
     check_params(who, {"noise": noise}, {"noise": NOISE_RULE})
     given = as_labels(who, labels, name)
-    values, codes = _numbered(given)
+    try:
+        values, codes = _numbered(given)
+    except TypeError as error:
+        raise TypeError(
+            f"{who}: {name} holds labels that cannot be sorted ({error}); pass numbers only or "
+            "strings only, with -1 for noise."
+        ) from error
     if noise == "cluster" or given.dtype.kind not in "if" or NOISE not in values:
         return Coded(codes, values, values.size)
     return _without_noise(codes, values, noise)
