@@ -51,8 +51,10 @@ def test_noise_is_a_cluster_left_out_or_alone() -> None:
     assert alone.codes.tolist() == [1, 2, 0, 3, 1]
     assert alone.n_clusters == 4
     assert not alone.left_out
+    objects = code_labels("who", np.array(labels, dtype=object), noise="drop")
+    assert objects.codes.tolist() == [1, -1, 0, -1, 1]
     # Where nothing is noise, or labels have none, nothing changes.
-    for clean in ([0, 1, 1], ["-1", "a", "a"]):
+    for clean in ([0, 1, 1], ["-1", "a", "a"], np.array(["-1", "a", "a"], dtype=object)):
         for noise in ("drop", "singletons"):
             coded = code_labels("who", clean, noise=noise)  # type: ignore[arg-type]
             assert coded.codes.tolist() == [0, 1, 1]

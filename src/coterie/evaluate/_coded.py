@@ -61,7 +61,7 @@ def code_labels(who: str, labels: Any, name: str = "labels", noise: Noise = "clu
             f"{who}: {name} holds labels that cannot be sorted ({error}); pass numbers only or "
             "strings only, with -1 for noise."
         ) from error
-    if noise == "cluster" or given.dtype.kind not in "if" or NOISE not in values:
+    if noise == "cluster" or given.dtype.kind not in "ifO" or NOISE not in values:
         return Coded(codes, values, values.size)
     return _without_noise(codes, values, noise)
 
