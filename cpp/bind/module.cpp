@@ -12,6 +12,7 @@ namespace coterie::bind {
 void add_centroid(nb::module_& m);
 void add_centroid_csr(nb::module_& m);
 void add_density(nb::module_& m);
+void add_evaluate(nb::module_& m);
 void add_graph(nb::module_& m);
 void add_hdbscan(nb::module_& m);
 void add_hierarchy(nb::module_& m);
@@ -42,6 +43,7 @@ NB_MODULE(COTERIE_MODULE, m) {
     coterie::bind::add_centroid(m);
     coterie::bind::add_centroid_csr(m);
     coterie::bind::add_density(m);
+    coterie::bind::add_evaluate(m);
     coterie::bind::add_graph(m);
     coterie::bind::add_hdbscan(m);
     coterie::bind::add_hierarchy(m);

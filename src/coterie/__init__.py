@@ -61,6 +61,7 @@ _HOMES = {
     "data": (),
     "distance": (),
     "errors": (),
+    "evaluate": (),
     "plots": (),
     "select": (),
 }

@@ -448,3 +448,46 @@ def graph_medoids(
     medoids: NDArray[np.int64],
     n_threads: int,
 ) -> None: ...
+def sum_by_label(
+    rows: Floats,
+    weights: Doubles | None,
+    labels: NDArray[np.int32],
+    shift: Doubles,
+    out: Doubles,
+    n_threads: int,
+) -> None: ...
+def spread_by_label(
+    rows: Floats,
+    weights: Doubles | None,
+    labels: NDArray[np.int32],
+    centers: Doubles,
+    out: Doubles,
+    n_threads: int,
+) -> None: ...
+def scatter_by_label(
+    rows: Floats,
+    weights: Doubles | None,
+    labels: NDArray[np.int32],
+    centers: Doubles,
+    out: Doubles,
+    n_threads: int,
+) -> None: ...
+def silhouette_parts(
+    rows: Floats,
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    totals: Doubles,
+    weights: Doubles | None,
+    metric: Metric,
+    within: Doubles,
+    nearest: Doubles,
+    n_threads: int,
+) -> None: ...
+def expected_mi(
+    sizes: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    other_sizes: NDArray[np.int64],
+    other_counts: NDArray[np.int64],
+    n_rows: int,
+    n_threads: int,
+) -> float: ...

@@ -1,0 +1,183 @@
+"""Rows with their labels, from any source, some at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from coterie._config import resolve_n_threads
+from coterie._doors import FLOATS, check_csr, check_finite, check_weights, checked, trusted
+from coterie._in_memory import rows_in_memory
+from coterie.data import Source, as_source, elsewhere
+from coterie.data.source import WINDOW_ROWS
+from coterie.evaluate._coded import Coded, Codes, Noise, code_labels
+
+Floats = npt.NDArray[np.float64]
+#: From rows to those that are scored: a metric's own form of them.
+Prepare = Callable[[Any], npt.NDArray[Any]]
+
+#: Numbers of CSR rows that are made dense together: 16 MB of float64.
+_DENSE_NUMBERS = 1 << 21
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some adjacent rows, dense, with what belongs to them; `start` is the number of the first."""
+
+    rows: npt.NDArray[Any]
+    weights: Floats | None
+    codes: Codes
+    start: int
+
+    @property
+    def span(self) -> slice:
+        """Where these rows stand among all."""
+        return slice(self.start, self.start + self.codes.size)
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """The rows of a source and the code of each; `weights` is None where all are one."""
+
+    who: str
+    source: Source
+    coded: Coded
+    weights: Floats | None
+    n_threads: int
+    prepare: Prepare | None = None
+
+    @property
+    def codes(self) -> Codes:
+        return self.coded.codes
+
+    @property
+    def n_clusters(self) -> int:
+        return self.coded.n_clusters
+
+    def totals(self) -> Floats:
+        """The weight of every cluster."""
+        kept = self.codes >= 0
+        weights = None if self.weights is None else self.weights[kept]
+        return np.bincount(self.codes[kept], weights, self.n_clusters).astype(np.float64)
+
+    def parts(self) -> Iterator[Part]:
+        """All rows in order, cut at the same rows wherever they come from."""
+        size = WINDOW_ROWS
+        if self.source.sparse:
+            size = max(1, min(size, _DENSE_NUMBERS // max(1, self.source.n_cols)))
+        start = 0
+        for piece in self._pieces(size):
+            rows = piece.toarray() if sp.issparse(piece) else np.asarray(piece)
+            stop = start + rows.shape[0]
+            self._check_rows(stop, ended=False)
+            if self.prepare is not None:
+                check_finite(self.who, rows, self.source.names, start=start)
+                rows = self.prepare(rows)
+            weights = None if self.weights is None else self.weights[start:stop]
+            yield Part(rows, weights, self.codes[start:stop], start)
+            start = stop
+        self._check_rows(start, ended=True)
+
+    def _pieces(self, size: int) -> Iterator[Any]:
+        """Exactly so many rows at a time but for the last: views where they are in memory."""
+        if self.source.in_memory:
+            yield from (part.rows for block in self.source for part in block.parts(size))
+        else:
+            yield from (window.rows for window in self.source.windows(size))
+
+    def _check_rows(self, n_rows: int, *, ended: bool) -> None:
+        """Refuse rows without a label, and labels without a row."""
+        n_labels = self.codes.size
+        if n_labels < n_rows or (ended and n_labels > n_rows):
+            refuse_lengths(self.who, n_rows, n_labels)
+
+    def whole(self) -> Any:
+        """All rows in memory, as they are stored; refused where they do not fit."""
+        rows = rows_in_memory(self.who, self.source, "this score")
+        self._check_rows(rows.shape[0], ended=True)
+        check_finite(self.who, rows, self.source.names)
+        return rows
+
+    def check_finite(self) -> None:
+        """Refuse NaN and infinity, by the cell that has one."""
+        for part in replace(self, prepare=None).parts():
+            check_finite(self.who, part.rows, self.source.names, start=part.start)
+
+
+def open_rows(
+    who: str,
+    X: Any,
+    labels: Any,
+    sample_weight: Any = None,
+    noise: Noise = "cluster",
+    n_threads: int | None = None,
+    *,
+    at_least: int = 2,
+) -> LabelledRows:
+    """Rows and labels as scores take them.
+
+    Rows without weight are left out, as are clusters that have no others; `at_least` so many
+    clusters must be left, and fewer than there are rows.
+    """
+    threads = resolve_n_threads(n_threads, who)
+    source = _as_rows(who, X, threads)
+    coded = code_labels(who, labels, "labels", noise)
+    weights = check_weights(who, sample_weight, coded.codes.size)
+    if weights is None and source.weights is not None:
+        weights = check_weights(who, source.weights, coded.codes.size)
+    source = source.weighted(None)
+    if weights is not None and not weights.all():
+        coded = _without(coded, weights == 0)
+    elif coded.n_clusters and not coded.sizes.all():
+        coded = _without(coded, np.zeros(coded.codes.size, dtype=bool))
+    given = LabelledRows(who, source, coded, weights, threads)
+    if at_least > 1:
+        check_n_clusters(given, at_least)
+    elif given.n_clusters == 0:
+        raise ValueError(f"{who}: no row is in a cluster; give some rows a label or a weight.")
+    return given
+
+
+def _as_rows(who: str, X: Any, n_threads: int) -> Source:
+    """Checked rows as a source; NaN and infinity are left to the first pass over them."""
+    named = elsewhere(X)
+    if named is not None:
+        return as_source(named, None, n_threads)
+    if isinstance(X, np.memmap) and X.dtype in FLOATS and X.ndim == 2:
+        return as_source(X, None, n_threads)
+    rows = checked(who, trusted(who, X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
+    return as_source(check_csr(who, rows) if sp.issparse(rows) else rows, None, n_threads)
+
+
+def _without(coded: Coded, gone: npt.NDArray[np.bool_]) -> Coded:
+    """The codes without some rows, and without the clusters that had no others."""
+    codes = np.where(gone, np.int32(-1), coded.codes)
+    there = np.bincount(codes[codes >= 0], minlength=coded.n_clusters) > 0
+    number = np.cumsum(there, dtype=np.int32) - np.int32(1)
+    codes = np.where(codes >= 0, number[codes], np.int32(-1))
+    return Coded(codes, coded.values[there[: coded.values.size]], int(there.sum()))
+
+
+def check_n_clusters(given: LabelledRows, at_least: int = 2) -> None:
+    """Refuse fewer clusters than the score compares, and as many as there are rows."""
+    n_rows = float(given.totals().sum())
+    if not at_least <= given.n_clusters < n_rows:
+        # The first words are scikit-learn's, which tools look for.
+        raise ValueError(
+            f"{given.who}: Number of labels is {given.n_clusters}. Valid values are {at_least} to "
+            f"n_samples - 1 (inclusive), and there are {n_rows:g} rows; this score compares "
+            "clusters with each other and rows within them."
+        )
+
+
+def refuse_lengths(who: str, n_rows: int, n_labels: int) -> None:
+    """Say that rows and labels do not belong together."""
+    raise ValueError(
+        f"{who}: Found input variables with inconsistent numbers of samples: [{n_rows}, "
+        f"{n_labels}]; pass one label a row of X."
+    )

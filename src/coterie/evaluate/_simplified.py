@@ -1,0 +1,183 @@
+"""Silhouettes by centres: distances to one point a cluster in place of all its rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._doors import check_square, check_weights, checked
+from coterie.data import elsewhere
+from coterie.distance import Compared, Metric, RowFunction, as_metric
+from coterie.evaluate._coded import Noise
+from coterie.evaluate._rows import LabelledRows, open_rows
+from coterie.evaluate._scatter import given_centers
+from coterie.evaluate._silhouette import weighted_mean
+from coterie.evaluate._spread import find_means
+
+Floats = npt.NDArray[np.float64]
+
+#: Distances to centres that are looked at together: 8 MB.
+_TILE_NUMBERS = 1 << 20
+
+
+def simplified_silhouette_samples(
+    X: Any,
+    labels: Any,
+    *,
+    centers: Any = None,
+    metric: str | RowFunction = "euclidean",
+    sample_weight: Any = None,
+    noise: Noise = "cluster",
+    n_threads: int | None = None,
+    **kwds: Any,
+) -> Floats:
+    """Tell of every row how much nearer its own centre is than the next.
+
+    Hruschka, Campello & de Castro (2006): (b - a) / max(a, b), with a the distance to the centre of
+    the own cluster and b that to the nearest other centre. O(n k d) and streams over any source,
+    against O(n^2 d) of `silhouette_samples`; clusters of one row count as 0, too.
+
+    Parameters
+    ----------
+    centers : array of shape (n_clusters, n_features) or None, default=None
+        One a label, in their order; None: the means.
+    metric : str or callable, default="euclidean"
+        Any of `coterie.distance.METRICS` that needs nothing of all rows, or a function.
+    X, labels, sample_weight, noise, n_threads, **kwds
+        See `silhouette_samples`.
+
+    Returns
+    -------
+    float64 array of shape (n_rows,)
+        From -1 to 1; NaN for rows that are left out.
+    """
+    who = "simplified_silhouette_samples"
+    given = open_rows(who, X, labels, sample_weight, noise, n_threads)
+    if centers is None:
+        _, means, origin = find_means(given)
+        centers = means + origin
+    else:
+        centers = given_centers(who, centers, given.n_clusters, given.source.n_cols)
+    return _by_centers(given, as_metric(metric, centers, who=who, **kwds), centers)
+
+
+def simplified_silhouette_score(
+    X: Any,
+    labels: Any,
+    *,
+    centers: Any = None,
+    metric: str | RowFunction = "euclidean",
+    sample_weight: Any = None,
+    noise: Noise = "cluster",
+    n_threads: int | None = None,
+    **kwds: Any,
+) -> float:
+    """The mean of all `simplified_silhouette_samples`, which has the parameters."""
+    found = simplified_silhouette_samples(
+        X, labels, centers=centers, metric=metric, sample_weight=sample_weight, noise=noise,
+        n_threads=n_threads, **kwds,
+    )  # fmt: skip
+    return weighted_mean(found, sample_weight)
+
+
+def _by_centers(given: LabelledRows, metric: Metric, centers: Floats) -> Floats:
+    """The silhouettes of all rows by their distances to prepared centres."""
+    prepared, alone = metric.prepare(centers, "centers"), given.totals() <= 1
+    out = np.full(given.codes.size, np.nan)
+    step = max(1, _TILE_NUMBERS // given.n_clusters)
+    for part in given.parts():
+        rows = metric.prepare_tiles(part.rows)
+        for start in range(0, part.codes.size, step):
+            some = slice(start, min(part.codes.size, start + step))
+            lengths, own = metric.lengths(rows[some], prepared, given.n_threads), part.codes[some]
+            here = np.arange(own.size)
+            a = lengths[here, own]
+            lengths[here, own] = np.inf
+            values = _ratio(a, lengths.min(axis=1))
+            values[alone[own]] = 0.0
+            out[part.start + some.start : part.start + some.stop] = np.where(
+                own >= 0, values, np.nan
+            )
+    return out
+
+
+def _ratio(a: Floats, b: Floats) -> Floats:
+    """(b - a) / max(a, b), 0 where both are."""
+    larger = np.maximum(a, b)
+    return np.divide(b - a, larger, out=np.zeros_like(larger), where=larger > 0)
+
+
+def medoid_silhouette_score(
+    X: Any,
+    medoids: Any,
+    *,
+    metric: str | RowFunction = "euclidean",
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+    **kwds: Any,
+) -> float:
+    """The mean of how much nearer rows are to their nearest medoid than to the next.
+
+    Lenssen & Schubert (2022): the mean of 1 - d1 / d2 with the distances to the nearest and the
+    second nearest medoid, 0 where both are 0. From 0 to 1. O(n k d), streams over any source.
+
+    Parameters
+    ----------
+    X : rows of any kind, or with ``metric="precomputed"`` distances, (n_rows, n_rows)
+    medoids : array of shape (n_clusters,) or (n_clusters, n_features)
+        Numbers of rows, such as `KMedoids.medoid_indices_`, or the medoids themselves.
+    metric, sample_weight, n_threads, **kwds
+        See `silhouette_samples`.
+    """
+    who = "medoid_silhouette_score"
+    if isinstance(metric, str) and metric == "precomputed":
+        square = checked(who, X, dtype=np.float64)
+        check_square(who, square.shape)
+        lengths = square[:, _row_numbers(who, medoids, square.shape[0])]
+        return weighted_mean(_nearer(lengths), check_weights(who, sample_weight, lengths.shape[0]))
+    n_rows = _count_rows(X)
+    given = open_rows(who, X, np.zeros(n_rows, dtype=np.int8), sample_weight, "cluster", n_threads,
+                      at_least=1)  # fmt: skip
+    if np.ndim(medoids) == 1:
+        centers = given.source.take(_row_numbers(who, medoids, n_rows))
+    else:
+        centers = np.asarray(checked(who, medoids, "medoids", dtype=np.float64))
+    if centers.shape[0] < 2:
+        raise ValueError(f"{who}: medoids has {centers.shape[0]} entry; pass two medoids or more.")
+    found = as_metric(metric, centers, who=who, **kwds)
+    prepared: Compared = found.prepare(centers, "medoids")
+    step = max(1, _TILE_NUMBERS // centers.shape[0])
+    out = np.empty(n_rows)
+    for part in given.parts():
+        rows = found.prepare_tiles(part.rows)
+        for start in range(0, part.codes.size, step):
+            some = slice(start, min(part.codes.size, start + step))
+            near = _nearer(found.lengths(rows[some], prepared, given.n_threads))
+            out[part.start + some.start : part.start + some.stop] = near
+    return weighted_mean(out, given.weights)
+
+
+def _nearer(lengths: Floats) -> Floats:
+    """1 - d1 / d2 of every row."""
+    two = np.partition(lengths, 1, axis=1)
+    return _ratio(two[:, 0], two[:, 1])
+
+
+def _row_numbers(who: str, medoids: Any, n_rows: int) -> npt.NDArray[np.int64]:
+    """Two or more numbers of rows."""
+    found = np.asarray(medoids)
+    whole = found.ndim == 1 and found.dtype.kind in "iu" and found.size >= 2
+    if not whole or found.min() < 0 or found.max() >= n_rows:
+        raise ValueError(
+            f"{who}: medoids must be two or more numbers of rows from 0 to {n_rows - 1}, and "
+            f"{str(medoids)[:60]} was given."
+        )
+    return found.astype(np.int64)
+
+
+def _count_rows(X: Any) -> int:
+    """How many rows there are."""
+    named = elsewhere(X)
+    return int(named.n_rows if named is not None else np.shape(X)[0])

@@ -1,0 +1,96 @@
+"""Where clusters are and how far their rows are from there: two passes over any source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._kernels import kernels
+from coterie.evaluate._rows import LabelledRows
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Of every cluster its weight, its mean, and the sums of what its rows are away from it.
+
+    `means` are relative to `origin`, a row, so that large offsets cost no digits.
+    """
+
+    weights: Floats
+    means: Floats
+    origin: Floats
+    sq_sums: Floats
+    length_sums: Floats
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.weights.sum())
+
+    @property
+    def centers(self) -> Floats:
+        """The means in the units of the rows."""
+        return self.means + self.origin
+
+    @property
+    def grand_mean(self) -> Floats:
+        """The mean of all rows, relative to `origin`."""
+        return np.asarray((self.weights[:, np.newaxis] * self.means).sum(axis=0) / self.total)
+
+    @property
+    def within(self) -> float:
+        """The sum of squares about the means of the clusters: the trace of S_W."""
+        return float(self.sq_sums.sum())
+
+    @property
+    def between(self) -> float:
+        """The sum of squares of these about the mean of all rows: the trace of S_B."""
+        away = np.square(self.means - self.grand_mean).sum(axis=1)
+        return float((self.weights * away).sum())
+
+
+def find_means(given: LabelledRows) -> tuple[Floats, Floats, Floats]:
+    """Weights of the clusters, their means relative to an origin, and that origin."""
+    sums, origin = np.zeros((0, 0)), np.zeros(0)
+    for part in given.parts():
+        if not part.start:
+            origin = part.rows[0].astype(np.float64)
+            sums = np.zeros((given.n_clusters, origin.size + 1))
+        with np.errstate(all="ignore"):
+            kernels.sum_by_label(part.rows, part.weights, part.codes, origin, sums, given.n_threads)
+    if not np.isfinite(sums).all():
+        given.check_finite()
+        refuse_overflow(given.who)
+    weights = np.ascontiguousarray(sums[:, -1])
+    return weights, np.ascontiguousarray(sums[:, :-1] / weights[:, np.newaxis]), origin
+
+
+def spread_about(given: LabelledRows, centers: Floats) -> tuple[Floats, Floats]:
+    """Sums of squared distances and of distances of rows to the centre of their cluster."""
+    sums = np.zeros((given.n_clusters, 2))
+    for part in given.parts():
+        kernels.spread_by_label(part.rows, part.weights, part.codes, centers, sums, given.n_threads)
+    if not np.isfinite(sums).all():
+        given.check_finite()
+        refuse_overflow(given.who)
+    return np.ascontiguousarray(sums[:, 0]), np.ascontiguousarray(sums[:, 1])
+
+
+def measure_spread(given: LabelledRows) -> Spread:
+    """The spread of all clusters about their means.
+
+    Two passes, O(n d) time; memory some hundred partial sums at most, of k (d + 1) numbers each.
+    """
+    weights, means, origin = find_means(given)
+    return Spread(weights, means, origin, *spread_about(given, means + origin))
+
+
+def refuse_overflow(who: str) -> None:
+    """Say that squares are beyond all numbers."""
+    raise ValueError(
+        f"{who}: squared distances of the rows overflow float64; divide X by a constant."
+    )
