@@ -187,10 +187,9 @@ void add_quantize(nb::module_& m) {
     m.def("decode_parts", &decode, "codes"_a.noconvert(), "codewords"_a.noconvert(),
           "starts"_a.noconvert(), "rows"_a.noconvert(), "n_threads"_a);
     m.def("code_errors", &code_errors, "rows"_a.noconvert(), "codes"_a.noconvert(),
-          "codewords"_a.noconvert(), "starts"_a.noconvert(), "errors"_a.noconvert(),
+          "codewords"_a.noconvert(), "starts"_a.noconvert(), "errors"_a.noconvert(), "n_threads"_a);
+    m.def("rotate_rows", &rotate, "rows"_a.noconvert(), "matrix"_a.noconvert(), "out"_a.noconvert(),
           "n_threads"_a);
-    m.def("rotate_rows", &rotate, "rows"_a.noconvert(), "matrix"_a.noconvert(),
-          "out"_a.noconvert(), "n_threads"_a);
     m.def("cross_products", &cross, "x"_a.noconvert(), "y"_a.noconvert(), "out"_a.noconvert(),
           "n_threads"_a);
     m.def("distance_tables", &distance_tables, "queries"_a.noconvert(), "codewords"_a.noconvert(),

@@ -15,7 +15,7 @@ Rows = npt.NDArray[np.float32]
 
 #: Columns whose spread float32 keeps with less than two digits are told of.
 _LOST = 0.01
-#: Deviations whose squares float32 holds, with room for sums.
+#: Spreads whose squares float32 holds, with room for sums.
 _LARGEST, _SMALLEST = 1e18, 1e-17
 
 
@@ -37,28 +37,26 @@ def training_rows(
     sample = source.sample(size, 1, rng)
     given = next(iter(sample)).rows
     check_finite(who, given, names)
-    wide = given.astype(np.float64, copy=False)
-    deviation = np.abs(wide - wide.mean(axis=0))
-    largest = float(deviation.max()) * max(1.0, given.shape[1] ** 0.5 / 8)
-    if not (largest < _LARGEST and float(np.abs(wide).max()) < np.finfo(np.float32).max):
+    low, high = (np.asarray(edge(axis=0), dtype=np.float64) for edge in (given.min, given.max))
+    spread, size_of = high - low, np.maximum(np.abs(low), np.abs(high))
+    largest = float(spread.max()) * max(1.0, given.shape[1] ** 0.5 / 8)
+    if not (largest < _LARGEST and size_of.max() < np.finfo(np.float32).max):
         raise ValueError(
-            f"{who}: X has values so large (up to {np.abs(wide).max():.3g}) that squared distances "
+            f"{who}: X has values so large (up to {size_of.max():.3g}) that squared distances "
             "overflow float32; divide X by a constant (for example its largest absolute value)."
         )
     if 0 < largest < _SMALLEST:
         raise ValueError(
-            f"{who}: the values of X differ by {2 * largest:.3g} at most, so that squared "
+            f"{who}: the values of X differ by {spread.max():.3g} at most, so that squared "
             "distances underflow float32; multiply X by a constant (for example 1e17)."
         )
-    if given.dtype == np.float64:
-        lost = np.abs(wide).max(axis=0) * 2.0**-24 > _LOST * deviation.max(axis=0)
-        n_lost = int(np.count_nonzero(lost & (deviation.max(axis=0) > 0)))
-        if n_lost:
-            recorder.advise(
-                who,
-                "rounded to float32",
-                f"{n_lost} columns are so far from zero, beside their spread, that float32 keeps "
-                "little of it; subtract the means of the columns from X.",
-                depth=1,
-            )
+    n_lost = int(np.count_nonzero((size_of * 2.0**-24 > _LOST * spread) & (spread > 0)))
+    if given.dtype == np.float64 and n_lost:
+        recorder.advise(
+            who,
+            "rounded to float32",
+            f"{n_lost} columns are so far from zero, beside their spread, that float32 keeps "
+            "little of it; subtract the means of the columns from X.",
+            depth=1,
+        )
     return np.ascontiguousarray(given, dtype=np.float32)

@@ -44,8 +44,7 @@ void cross_columns(const float* x, const float* y, std::int64_t count, std::int6
     std::int64_t j = 0;
     for (; j + wide * lanes <= n_cols; j += wide * lanes)
         cross_piece<n_rows, wide>(x, y, count, n_cols, i, j, out);
-    for (; j + lanes <= n_cols; j += lanes)
-        cross_piece<n_rows, 1>(x, y, count, n_cols, i, j, out);
+    for (; j + lanes <= n_cols; j += lanes) cross_piece<n_rows, 1>(x, y, count, n_cols, i, j, out);
     for (; j < n_cols; ++j)
         for (int p = 0; p < n_rows; ++p) {
             float sum = 0;

@@ -56,11 +56,13 @@ inline bool encode_rows(Matrix<const float> rows, const Codebooks& books, std::u
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); i += n_together) {
             const std::int64_t end = std::min(i + n_together, chunks.end(chunk));
             for (std::int64_t m = 0; m < cuts.n_parts; ++m)
-                if (!finders[worker].find(part_of(rows, cuts, m), books.shift(m), books[m], i, end,
-                                          [&](std::int64_t row, std::int32_t code) {
-                                              codes[row * cuts.n_parts + m] =
-                                                  static_cast<std::uint8_t>(code);
-                                          }))
+                if (!finders[worker].find(
+                        part_of(rows, cuts, m), books.shift(m), books[m], i, end,
+                        [&](std::int64_t first, int count, const std::int32_t* found) {
+                            std::uint8_t* to = codes + first * cuts.n_parts + m;
+                            for (int r = 0; r < count; ++r)
+                                to[r * cuts.n_parts] = static_cast<std::uint8_t>(found[r]);
+                        }))
                     finite.store(false, std::memory_order_relaxed);
         }
     });

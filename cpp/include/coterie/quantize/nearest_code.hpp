@@ -1,11 +1,12 @@
 // The nearest codeword of every row of a tile: rows in lanes, and the code in the low bits of the
 // squared distance, so that one minimum finds both.
 //
-// Accumulators start at |x|^2 + |c|^2 and end as |x - c|^2 but for rounding; a bias of what rounding
-// can do keeps them positive, and positive floats are in the order of their bits. So the two smallest
-// are found by minima of integers, which leave the multipliers to the products.
+// Accumulators start at |x|^2 + |c|^2 and end as |x - c|^2 but for rounding; a bias of what
+// rounding can do keeps them positive, and positive floats are in the order of their bits. So the
+// two smallest are found by minima of integers, which leave the multipliers to the products.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -89,10 +90,10 @@ class CodeFinder {
 public:
     explicit CodeFinder(std::int64_t widest) : tile_(widest * code_tile) {}
 
-    // found(row, code) for rows [begin, end); their order is that of the rows. False where a row
-    // has no nearest codeword because it is not finite. `rows` are those of the part, seen about
-    // `shift`; ties go to the lower code. The answer is that of the direct form in float64, whatever
-    // the instruction set: where rounding could have changed it, that form decides.
+    // found(first, count, codes) for rows [begin, end), some adjacent ones at a time and in order.
+    // False where a row has no nearest codeword because it is not finite. `rows` are those of the
+    // part, seen about `shift`; ties go to the lower code. The answer is that of the direct form in
+    // float64, whatever the instruction set: where rounding could have changed it, that decides.
     template <class Found>
     bool find(Matrix<const float> rows, const float* shift, const Codebook& codebook,
               std::int64_t begin, std::int64_t end, const Found& found) {
@@ -102,22 +103,21 @@ public:
             const int here = static_cast<int>(std::min<std::int64_t>(code_tile, end - first));
             for (int r = 0; r < code_tile; ++r) ids[r] = first + r;
             load_tile<float, float>(rows, {1.0f, shift}, ids, here, tile_.data(), sq_norms_);
-            look(codebook);
-            for (int r = 0; r < here; ++r) {
-                std::int32_t code = code_[r];
-                if (!(gap_[r] > 0)) {  // NaN as well
-                    const auto direct = codebook.direct().nearest(rows.row(first + r));
-                    finite &= direct.best < std::numeric_limits<double>::infinity();
-                    code = direct.label;
-                }
-                found(first + r, code);
+            for (std::uint32_t doubts = look(codebook); doubts; doubts &= doubts - 1) {
+                const int r = std::countr_zero(doubts);
+                if (r >= here) break;
+                const auto direct = codebook.direct().nearest(rows.row(first + r));
+                finite &= direct.best < std::numeric_limits<double>::infinity();
+                code_[r] = direct.label;
             }
+            found(first, here, code_);
         }
         return finite;
     }
 
 private:
-    void look(const Codebook& codebook) {
+    // The nearest codes of the tile; a bit for each row whose may be another.
+    std::uint32_t look(const Codebook& codebook) {
         constexpr int lanes = Simd<float>::lanes;
         alignas(64) float error[code_tile], start[code_tile];
         for (int r = 0; r < code_tile; ++r) {
@@ -125,22 +125,24 @@ private:
             error[r] = margin(codebook.n_cols() + 2, std::sqrt(sq_norms_[r]), codebook.max_norm());
             start[r] = sq_norms_[r] + error[r];
         }
-        const detail::TwoNearest two =
-            with_one_of<4, 8, 0>(codebook.n_cols(), [&](auto n_cols) __attribute__((always_inline)) {
+        const detail::TwoNearest two = with_one_of<4, 8, 0>(
+            codebook.n_cols(), [&](auto n_cols) __attribute__((always_inline)) {
                 return detail::scan_codes<n_cols>(tile_.data(), start, codebook);
             });
+        std::uint32_t doubts = 0;
         for (int v = 0; v < 2; ++v) {
             const Vec<float> best = (Vec<float>)two.best[v], second = (Vec<float>)two.second[v];
             // Codes stand where the last 8 of 23 bits were: 2^-15 of either distance.
-            store(gap_ + v * lanes, second - best - second * broadcast(0x1p-14f) -
-                                        load(error + v * lanes));
+            const Vec<float> doubt = second * broadcast(0x1p-14f) + load(error + v * lanes);
+            const auto sure = second - best > doubt;  // false for NaN
+            doubts |= lane_bits(~sure) << v * lanes;
             store(code_ + v * lanes, (Vec<std::int32_t>)(two.best[v] & broadcast(code_mask)));
         }
+        return doubts;
     }
 
     AlignedVector<float> tile_;
     alignas(64) float sq_norms_[code_tile];
-    alignas(64) float gap_[code_tile];
     alignas(64) std::int32_t code_[code_tile];
 };
 

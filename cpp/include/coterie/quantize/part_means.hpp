@@ -1,4 +1,5 @@
-// Lloyd's step for many small problems at once: all parts of the columns, each with its own centres.
+// Lloyd's step for many small problems at once: all parts of the columns, each with its own
+// centres.
 #pragma once
 
 #include <algorithm>
@@ -59,16 +60,27 @@ namespace detail {
 
 // One share's sums of one part.
 struct ShareSums {
-    std::vector<double> sums;  // [n_codes][width]
+    AlignedVector<double> sums;  // [n_codes][width]: a row that straddles cache lines costs double
     std::vector<std::int64_t> counts;
     std::int64_t changed = 0;
-};
 
-template <int fixed_cols>
-inline void add_row(const float* x, std::int64_t n_cols, double* sum) {
-    const std::int64_t d = fixed_cols ? fixed_cols : n_cols;
-    for (std::int64_t t = 0; t < d; ++t) sum[t] += static_cast<double>(x[t]);
-}
+    // Rows side by side join the sums of their codes, which replace those that are known.
+    template <int fixed_cols>
+    void add(const float* x, std::int64_t n_cols, int count, const std::int32_t* found,
+             std::uint8_t* known) {
+        const std::int64_t d = fixed_cols ? fixed_cols : n_cols;
+        double* const all = sums.data();
+        for (int r = 0; r < count; ++r, x += d) {
+            double* sum = all + found[r] * d;
+            for (std::int64_t t = 0; t < d; ++t) sum[t] += static_cast<double>(x[t]);
+        }
+        for (int r = 0; r < count; ++r) {
+            ++counts[found[r]];
+            changed += known[r] != found[r];
+            known[r] = static_cast<std::uint8_t>(found[r]);
+        }
+    }
+};
 
 }  // namespace detail
 
@@ -93,17 +105,13 @@ inline void assign_parts(const PartRows& rows, Matrix<const double> centers, con
         const std::int64_t end = n * (share + 1) / n_shares;
         for (std::int64_t i = n * share / n_shares; i < end; i += 4096) {
             Pool::breathe();
-            with_one_of<4, 8, 16, 0>(width, [&](auto n_cols) {
-                finders[worker].find(
-                    part, books.shift(m), books[m], i, std::min<std::int64_t>(i + 4096, end),
-                    [&](std::int64_t row, std::int32_t code) {
-                        detail::add_row<n_cols>(part.row(row), width,
-                                                here.sums.data() + code * width);
-                        ++here.counts[code];
-                        here.changed += codes[row] != code;
-                        codes[row] = static_cast<std::uint8_t>(code);
-                    });
-            });
+            const auto add = [&](std::int64_t first, int count, const std::int32_t* found) {
+                with_one_of<4, 8, 16, 0>(width, [&](auto n_cols) {
+                    here.template add<n_cols>(part.row(first), width, count, found, codes + first);
+                });
+            };
+            finders[worker].find(part, books.shift(m), books[m], i,
+                                 std::min<std::int64_t>(i + 4096, end), add);
         }
     });
     crew.run(cuts.n_parts, [&](std::int64_t m, int) {

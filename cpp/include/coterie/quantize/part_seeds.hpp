@@ -43,8 +43,9 @@ public:
             for (std::int64_t i = 0; i < (j == 0 ? 1 : n_tries); ++i) {
                 const double u = uniforms[j * n_tries + i];
                 const std::int64_t row =
-                    j == 0 ? std::min(static_cast<std::int64_t>(u * static_cast<double>(n_)), n_ - 1)
-                           : draw(u);
+                    j == 0
+                        ? std::min(static_cast<std::int64_t>(u * static_cast<double>(n_)), n_ - 1)
+                        : draw(u);
                 const double left = try_row(row);
                 if (!(left < least)) continue;
                 least = left;
