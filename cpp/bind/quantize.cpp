@@ -126,13 +126,15 @@ void distances_by_tables(Cube<const float> tables, Codes codes, Table<float> dis
     });
 }
 
-double split_parts(Table<const float> rows, Starts starts, Column<const float> shift,
-                   Column<float> out, int n_threads) {
+void split_parts(Table<const float> rows, Starts starts, Column<const float> shift,
+                 Column<float> out, Column<double> squares, int n_threads) {
     const PartCuts cuts = as_cuts(starts, rows.shape(1));
     require_length(shift, rows.shape(1), "shift must have one entry a column");
     require_length(out, rows.size(), "there must be room for all rows");
-    return without_gil([&] {
-        return split_rows(in_order(rows), cuts, shift.data(), out.data(), crew_of(n_threads));
+    require_length(squares, cuts.n_parts, "squares must have one entry a part");
+    without_gil([&] {
+        split_rows(in_order(rows), cuts, shift.data(), out.data(), squares.data(),
+                   crew_of(n_threads));
     });
 }
 
@@ -197,7 +199,7 @@ void add_quantize(nb::module_& m) {
     m.def("distances_by_tables", &distances_by_tables, "tables"_a.noconvert(),
           "codes"_a.noconvert(), "distances"_a.noconvert(), "n_threads"_a);
     m.def("split_parts", &split_parts, "rows"_a.noconvert(), "starts"_a.noconvert(),
-          "shift"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a);
+          "shift"_a.noconvert(), "out"_a.noconvert(), "squares"_a.noconvert(), "n_threads"_a);
     m.def("seed_part_means", &seed_part_means, "data"_a.noconvert(), "starts"_a.noconvert(),
           "row_ids"_a.noconvert(), "uniforms"_a.noconvert(), "centers"_a.noconvert(),
           "n_threads"_a);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ def sq_dists(rows: Any, words: Any) -> Any:
 
 def cut(rows: Any, starts: Any) -> list[Any]:
     """The columns of each part."""
-    return [rows[:, a:b] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    return [rows[:, a:b] for a, b in itertools.pairwise(starts)]
 
 
 def encode(rows: Any, codewords: Any, starts: Any) -> Any:
@@ -40,7 +41,7 @@ def lloyd_step(rows: Any, centers: Any, starts: Any) -> tuple[Any, Any, Any]:
     codes = encode(rows, centers, starts)
     sums = np.zeros_like(centers)
     counts = np.zeros((len(starts) - 1, len(centers)), dtype=int)
-    for m, (a, b) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for m, (a, b) in enumerate(itertools.pairwise(starts)):
         for row, code in zip(rows, codes[:, m], strict=True):
             sums[code, a:b] += row[a:b]
             counts[m, code] += 1

@@ -10,7 +10,7 @@ import scipy.stats
 
 from coterie._history import Recorder
 from coterie.quantize._opq import balanced_axes, procrustes, rotated_part_means
-from coterie.quantize._part_means import PartRows, column_means, part_means, seed_part_means
+from coterie.quantize._part_means import PartRows, column_means, part_means, start_part_means
 from coterie.quantize._parts import part_starts
 
 
@@ -25,7 +25,7 @@ def correlated(n: int = 3000, d: int = 16, seed: int = 0) -> Any:
 def plain_error(X: Any, n_parts: int, n_iter: int = 10) -> float:
     rng = np.random.RandomState(0)
     rows = PartRows.split(X, part_starts(X.shape[1], n_parts), column_means(X), 2)
-    return part_means(rows, seed_part_means(rows, 16, rng), n_iter, rng, Recorder()).sse
+    return part_means(rows, start_part_means(rows, 16, rng), n_iter, rng, Recorder()).sse
 
 
 def rotated(X: Any, n_parts: int, n_threads: int = 2, recorder: Recorder | None = None) -> Any:

@@ -472,8 +472,13 @@ def distances_by_tables(
     tables: Singles, codes: NDArray[np.uint8], distances: Singles, n_threads: int
 ) -> None: ...
 def split_parts(
-    rows: Singles, starts: NDArray[np.int64], shift: Singles, out: Singles, n_threads: int
-) -> float: ...
+    rows: Singles,
+    starts: NDArray[np.int64],
+    shift: Singles,
+    out: Singles,
+    squares: Doubles,
+    n_threads: int,
+) -> None: ...
 def seed_part_means(
     data: Singles,
     starts: NDArray[np.int64],

@@ -19,7 +19,7 @@ from coterie.quantize._part_means import (
     PartRun,
     column_means,
     part_means,
-    seed_part_means,
+    start_part_means,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -89,7 +89,7 @@ def _alternate(
     rotation = _better_start(centered, starts, n_codes, rng, n_threads)
     turned, data, words = (np.empty_like(centered) for _ in range(3))
     split = _split_turned(centered, rotation, starts, n_threads, turned, data)
-    run = part_means(split, seed_part_means(split, n_codes, rng), 1, rng, recorder)
+    run = part_means(split, start_part_means(split, n_codes, rng), 1, rng, recorder)
     for _ in range(n_iter):
         if recorder.stopped:
             break
@@ -140,7 +140,7 @@ def _better_start(
     losses = []
     for rotation in starts_tried:
         split = _split_turned(some, rotation, starts, n_threads)
-        centers = seed_part_means(split, n_codes, rng)
+        centers = start_part_means(split, n_codes, rng)
         losses.append(part_means(split, centers, _TRIAL_STEPS, rng, Recorder()).sse)
     return starts_tried[int(np.argmin(losses))]
 

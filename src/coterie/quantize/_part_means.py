@@ -23,21 +23,32 @@ Bytes = npt.NDArray[np.uint8]
 
 #: Rows for each codeword among which the first centres are drawn.
 _SEEDED_FROM = 32
-#: Candidates for each of them.
-_N_TRIES = 3
+
+
+@dataclass(frozen=True)
+class _Care:
+    """How much a start is worth: candidates for each seed, seedings, and steps to compare these."""
+
+    n_tries: int
+    n_starts: int = 1
+    n_steps: int = 0
+
+
+#: Few centres are quick to seed and prone to settle badly; many are neither.
+_CARE = {16: _Care(8, 4, 8), 256: _Care(3)}
 
 
 @dataclass(frozen=True)
 class PartRows:
     """Rows less `shift`, part after part in `data`: every part has its rows side by side.
 
-    `sq_sum` is the sum of all squares.
+    `squares` are the sums of squares of the parts.
     """
 
     data: Rows
     starts: Ints
     shift: Rows
-    sq_sum: float
+    squares: Floats
     n_threads: int
 
     @classmethod
@@ -46,8 +57,9 @@ class PartRows:
     ) -> PartRows:
         """Lay rows out by parts, in `data` or in memory of its own: once that of the rows."""
         data = np.empty(rows.size, dtype=np.float32) if data is None else data
-        sq_sum = kernels.split_parts(rows, starts, shift, data, n_threads)
-        return cls(data, starts, shift, sq_sum, n_threads)
+        squares = np.empty(starts.size - 1)
+        kernels.split_parts(rows, starts, shift, data, squares, n_threads)
+        return cls(data, starts, shift, squares, n_threads)
 
     @property
     def n_rows(self) -> int:
@@ -66,23 +78,51 @@ def column_means(rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class PartRun:
-    """Centres about the shift, and the nearest of every row: `codes` is (n_parts, n_rows)."""
+    """Centres about the shift, and the nearest of every row: `codes` is (n_parts, n_rows).
+
+    `errors` are the sums of squared errors of the parts.
+    """
 
     centers: Floats
     codes: Bytes
     counts: Ints
-    sse: float
+    errors: Floats
     settled: bool
 
+    @property
+    def sse(self) -> float:
+        return float(self.errors.sum())
 
-def seed_part_means(rows: PartRows, n_codes: int, rng: np.random.RandomState) -> Floats:
-    """Starting centres of all parts: k-means++ among some rows, the best of three tries each.
 
-    Arthur & Vassilvitskii (2007). Time O(n_codes^2) a column.
+def start_part_means(rows: PartRows, n_codes: int, rng: np.random.RandomState) -> Floats:
+    """Where to start in every part: seeds, or the best of several after some steps each.
+
+    With 16 codewords a part, k-means settles in poor places often enough to make the comparison
+    worth its 32 steps; with 256 it hardly matters.
+    """
+    care = _CARE[n_codes]
+    if care.n_starts == 1:
+        return seed_part_means(rows, n_codes, care.n_tries, rng)
+    best, least = np.empty(0), np.full(rows.squares.size, np.inf)
+    for _ in range(care.n_starts):
+        seeds = seed_part_means(rows, n_codes, care.n_tries, rng)
+        run = part_means(rows, seeds, care.n_steps, rng, Recorder())
+        better = (run.errors < least)[part_of_column(rows.starts)]
+        best = np.where(better, run.centers, best) if best.size else run.centers
+        least = np.minimum(least, run.errors)
+    return best
+
+
+def seed_part_means(
+    rows: PartRows, n_codes: int, n_tries: int, rng: np.random.RandomState
+) -> Floats:
+    """Seeds of all parts: k-means++ among some rows, the best of some tries each.
+
+    Arthur & Vassilvitskii (2007). Time O(n_codes^2 n_tries) a column.
     """
     size = min(rows.n_rows, _SEEDED_FROM * n_codes)
     chosen = sample_without_replacement(rows.n_rows, size, random_state=rng).astype(np.int64)
-    uniforms = rng.random_sample((rows.starts.size - 1, n_codes, _N_TRIES))
+    uniforms = rng.random_sample((rows.starts.size - 1, n_codes, n_tries))
     centers = np.empty((n_codes, int(rows.starts[-1])))
     kernels.seed_part_means(rows.data, rows.starts, chosen, uniforms, centers, rows.n_threads)
     return centers
@@ -120,21 +160,22 @@ def part_means(
     counts = np.empty((n_parts, n_codes), dtype=np.int64)
     changed = np.empty(n_parts, dtype=np.int64)
     column_part = part_of_column(rows.starts)
-    settled, sse = False, 0.0
+    settled, errors = False, rows.squares
     for step in range(n_iter):
         kernels.assign_part_means(
             rows.data, rows.starts, centers, codes, sums, counts, changed, rows.n_threads
         )
         sizes = counts.T[:, column_part]
         moved = np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
-        before = rows.sq_sum + float((centers * (sizes * centers - 2 * sums)).sum())
-        sse = max(0.0, rows.sq_sum - float((moved * sums).sum()))
+        before = rows.squares.sum() + float((centers * (sizes * centers - 2 * sums)).sum())
+        gains = np.add.reduceat((moved * sums).sum(axis=0), rows.starts[:-1])
+        errors = np.maximum(rows.squares - gains, 0.0)
         settled = step > 0 and not changed.any()
         stop = recorder.iteration(
             moved,
             iteration=len(recorder.history) + 1,
-            objective_assign=max(0.0, before),
-            objective_update=sse,
+            objective_assign=max(0.0, float(before)),
+            objective_update=float(errors.sum()),
             n_changed=int(changed.sum()) if step > 0 else codes.size,
         )
         if step + 1 < n_iter and not settled and not stop:
@@ -142,7 +183,7 @@ def part_means(
         centers = moved
         if settled or stop:
             break
-    return PartRun(centers, codes, counts, sse, settled)
+    return PartRun(centers, codes, counts, errors, settled)
 
 
 def _fill_empty(

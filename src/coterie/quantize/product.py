@@ -26,7 +26,7 @@ from coterie.quantize._part_means import (
     PartRun,
     column_means,
     part_means,
-    seed_part_means,
+    start_part_means,
 )
 from coterie.quantize._parts import part_starts
 from coterie.quantize._training_rows import training_rows
@@ -203,7 +203,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
             self.rotation_, run, shift = found.rotation, found.run, found.shift
         else:
             split = PartRows.split(rows, starts, column_means(rows), n_threads)
-            start = seed_part_means(split, n_codes, rng)
+            start = start_part_means(split, n_codes, rng)
             run, shift = part_means(split, start, int(self.n_iter), rng, recorder), split.shift
             del split
         self.part_starts_ = starts

@@ -22,14 +22,14 @@ struct PartRows {
     }
 };
 
-// Lay rows out by parts, less `shift`; the sum of all squares of what becomes of them.
-inline double split_rows(Matrix<const float> rows, PartCuts cuts, const float* shift, float* out,
-                         const Crew& crew) {
+// Lay rows out by parts, less `shift`; `squares` become the sums of squares of the parts.
+inline void split_rows(Matrix<const float> rows, PartCuts cuts, const float* shift, float* out,
+                       double* squares, const Crew& crew) {
     const std::int64_t n = rows.n_rows;
     const Chunks chunks(n, 8 * rows.n_cols);
-    std::vector<double> partial(chunks.count());
+    std::vector<double> partial(chunks.count() * rows.n_cols);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
-        std::vector<double> squares(rows.n_cols);
+        double* sums = partial.data() + chunk * rows.n_cols;
         for (std::int64_t m = 0; m < cuts.n_parts; ++m) {
             const std::int64_t first = cuts.first(m), width = cuts.width(m);
             float* part = out + n * first;
@@ -38,14 +38,16 @@ inline double split_rows(Matrix<const float> rows, PartCuts cuts, const float* s
                     const float value = rows.row(i)[first + t] - shift[first + t];
                     part[i * width + t] = value;
                     const double wide = value;  // whose square is exact
-                    squares[first + t] += wide * wide;
+                    sums[first + t] += wide * wide;
                 }
         }
-        for (const double square : squares) partial[chunk] += square;
     });
-    double total = 0;
-    for (const double part : partial) total += part;
-    return total;
+    for (std::int64_t m = 0; m < cuts.n_parts; ++m) {
+        squares[m] = 0;
+        for (std::int64_t chunk = 0; chunk < chunks.count(); ++chunk)
+            for (std::int64_t t = cuts.first(m); t < cuts.first(m) + cuts.width(m); ++t)
+                squares[m] += partial[chunk * rows.n_cols + t];
+    }
 }
 
 // What a step tells of every part; codes, columns and parts as in Codebooks.
