@@ -120,17 +120,17 @@ def test_rows_of_any_number_type(dtype: Any) -> None:
 
 def test_more_parts_and_bits_lose_less() -> None:
     X = rows()
-    errors = [
-        fitted(X, n, bits=bits).distortion(X) for n, bits in ((1, 4), (2, 4), (5, 4), (5, 8))
-    ]
+    errors = [fitted(X, n, bits=bits).distortion(X) for n, bits in ((1, 4), (2, 4), (5, 4), (5, 8))]
     assert (np.diff(errors) < 0).all()
 
 
 def test_a_rotation_helps_where_columns_depend_on_each_other() -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 8)) * np.geomspace(10, 0.1, 8) @ np.linalg.qr(
-        rng.normal(size=(8, 8))
-    )[0]
+    X = (
+        rng.normal(size=(2000, 8))
+        * np.geomspace(10, 0.1, 8)
+        @ np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    )
     plain, turned = (fitted(X, rotate=rotate).distortion(X) for rotate in (False, True))
     assert turned < 0.9 * plain
 
