@@ -19,7 +19,7 @@ import coterie
 from coterie import KMeans
 from coterie._config import block_bytes, resolve_n_threads
 from coterie._kernels import available_isas
-from coterie._threads import register_with_threadpoolctl
+from coterie._threads import one_blas_thread, register_with_threadpoolctl
 
 X = np.random.default_rng(0).normal(size=(500, 3))
 
@@ -152,6 +152,16 @@ class TestThreadpoolctl:
     def test_limits_of_others_do_not_touch_it(self) -> None:
         with self.threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
             assert resolve_n_threads(4) == 4
+
+    def test_blas_has_one_thread_while_it_is_asked_to(self) -> None:
+        def most() -> int:
+            info = self.threadpoolctl.threadpool_info()
+            return max(pool["num_threads"] for pool in info if pool["user_api"] == "blas")
+
+        before = most()
+        with one_blas_thread():
+            assert most() == 1
+        assert most() == before
 
     def test_a_fit_under_a_limit_gives_the_same_model(self) -> None:
         free = KMeans(4, random_state=0).fit(X)

@@ -67,6 +67,7 @@ import hashlib, json
 import numpy as np, scipy.sparse as sp
 import coterie
 from coterie import BernoulliMixture, CategoricalMixture, DBSCAN, HDBSCAN, linkage, neighbors
+from coterie import ProductQuantizer
 
 def digest(*parts):
     seen = hashlib.sha256()
@@ -76,6 +77,7 @@ def digest(*parts):
 
 hashes = {"isa": coterie.show_config()["isa"]}
 rng = np.random.default_rng(0)
+rotations = {d: np.eye(d, dtype=np.float32) * 0.8 + np.float32(0.01) for d in (2, 3, 7, 17)}
 for dtype in (np.float32, np.float64):
     for n, d, k in ((300, 2, 3), (500, 3, 5), (400, 7, 4), (300, 17, 6)):
         case = f"{dtype.__name__} {d}"
@@ -96,6 +98,17 @@ for dtype in (np.float32, np.float64):
         codes = np.clip(np.round(X), -2, 2).astype(int)
         model = CategoricalMixture(k, random_state=0, max_iter=30).fit(codes)
         hashes[f"{case} categorical"] = model.lower_bounds_
+        for bits in (4, 8):
+            model = ProductQuantizer(2, bits=bits, random_state=0, n_iter=5).fit(X)
+            codes = model.encode(X)
+            tables, words = model.distance_tables(X[:9]), model.decode(codes)
+            hashes[f"{case} product {bits}"] = digest(model.codewords_, codes, tables, words)
+            model = ProductQuantizer(2, bits=bits, random_state=0).fit(np.round(X))
+            hashes[f"{case} product {bits} integers"] = digest(model.codewords_)
+        turned = ProductQuantizer(2, bits=4, rotate=True, random_state=0, n_iter=3).fit(X)
+        hashes[f"{case} rotated"] = [turned.training_distortion_]
+        turned.rotation_ = rotations[d]  # which LAPACK found up to rounding
+        hashes[f"{case} turned rows"] = digest(turned._parts().turn(X, 1))
 print(json.dumps(hashes))
 """
 
@@ -132,7 +145,7 @@ def test_every_build_gives_the_same_bits(hashes: dict[str, dict[str, str]]) -> N
 
 
 @pytest.mark.skipif(len(available_isas()) < 2, reason="only one build runs on this machine")
-def test_density_hierarchy_and_neighbours_give_the_same_bits_and_mixtures_agree() -> None:
+def test_density_hierarchy_neighbours_and_codes_give_the_same_bits_and_mixtures_agree() -> None:
     by_isa = {}
     for isa in available_isas():
         done = _run(OTHERS, isa)

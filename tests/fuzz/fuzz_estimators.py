@@ -68,6 +68,11 @@ PARAMS: dict[str, list[Any]] = {
     "n_threads": [1, 2, 3, None, 0, 10**30],
     "distance_threshold": [None, None, 0.5],
     "compress": [None, None, 5, 100],
+    "n_subvectors": [1, 1, 2, 3, 8, 0],
+    "bits": [4, 8, 5],
+    "rotate": [False, True],
+    "n_iter": [1, 3, 25, 0],
+    "max_training_rows": [None, 1, 10, 0],
 }
 
 #: Of these a fit is checked to say what `predict` says.

@@ -60,6 +60,8 @@ def zoo() -> dict[str, tuple[Any, Any]]:
         "kmedoids mahalanobis": (c.KMedoids(3, metric="mahalanobis"), X),
         "kmedoids precomputed": (c.KMedoids(3, metric="precomputed"), lengths),
         "kmedoids gower": (c.KMedoids(3, metric="gower"), mixed),
+        "product": (c.ProductQuantizer(2, bits=4, n_iter=3, **seeded), X),
+        "product rotated": (c.ProductQuantizer(2, rotate=True, n_iter=2, **seeded), X),
         "noise": (c.GaussianMixture(2, noise=True, **seeded), X),
         "student": (c.StudentTMixture(2, **seeded), X),
         "bernoulli": (c.BernoulliMixture(2, **seeded), (X > 0).astype(float)),
@@ -99,7 +101,8 @@ def use(model: Any, X: Any) -> None:
         (name, (X,))
         for name in (
             "predict", "predict_proba", "predict_membership", "score", "score_samples",
-            "transform", "bic", "icl", "free_energy", "cophenetic_correlation",
+            "transform", "bic", "icl", "free_energy", "cophenetic_correlation", "distortion",
+            "distance_tables",
         )
     ]  # fmt: skip
     calls += [("sample", (5,)), ("cut", (2,)), ("cophenetic_distances", ())]
