@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         StudentTMixture,
     )
     from coterie.neighbors import spanning_tree
+    from coterie.quantize import HierarchicalKMeans
     from coterie.table_model import TableModel
 
 register_with_threadpoolctl()
@@ -57,6 +58,7 @@ _HOMES = {
         "StudentTMixture",
     ),
     "neighbors": ("spanning_tree",),
+    "quantize": ("HierarchicalKMeans",),
     "table_model": ("TableModel",),
     "data": (),
     "distance": (),
@@ -96,6 +98,7 @@ __all__ = [
     "CategoricalMixture",
     "FeatureAgglomeration",
     "GaussianMixture",
+    "HierarchicalKMeans",
     "KCenter",
     "KMeans",
     "KMedoids",
