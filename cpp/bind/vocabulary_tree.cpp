@@ -100,7 +100,7 @@ std::int64_t assign_level_of(Rows<T> rows, Weights weights, LevelArgs level_args
 template <class T>
 void seed_sets_of(Rows<T> rows, Column<const double> weights, Starts starts, double scale,
                   Cube<const double> draws, Table<std::int64_t> seeds, Column<std::int64_t> n_found,
-                  int n_threads) {
+                  Column<double> left, int n_threads) {
     const Matrix<const T> view = as_matrix(rows);
     const auto n_sets = static_cast<std::int64_t>(n_found.shape(0));
     require_length(weights, view.n_rows, "weights must have one entry a row");
@@ -110,11 +110,12 @@ void seed_sets_of(Rows<T> rows, Column<const double> weights, Starts starts, dou
                 draws.shape(1) == seeds.shape(1) && draws.shape(2) > 0,
             "draws must have some numbers for each seed of each set");
     require_length(seeds, n_sets, "seeds must have a row for each set");
+    require_length(left, n_sets, "left must have one entry a set");
     without_gil([&] {
         seed_sets(view, weights.data(), starts.data(), n_sets, scale, draws.data(),
                   static_cast<std::int64_t>(seeds.shape(1)),
                   static_cast<std::int64_t>(draws.shape(2)), seeds.data(), n_found.data(),
-                  crew_of(n_threads));
+                  left.data(), crew_of(n_threads));
     });
 }
 
@@ -168,7 +169,7 @@ void add_tree_for(nb::module_& m) {
           "centers"_a.noconvert(), "space"_a, "labels"_a.noconvert(), "tally"_a, "n_threads"_a);
     m.def("seed_sets", &seed_sets_of<T>, "rows"_a.noconvert(), "weights"_a.noconvert(),
           "starts"_a.noconvert(), "scale"_a, "draws"_a.noconvert(), "seeds"_a.noconvert(),
-          "n_found"_a.noconvert(), "n_threads"_a);
+          "n_found"_a.noconvert(), "left"_a.noconvert(), "n_threads"_a);
     m.def("find_leaves", &find_leaves_of<T>, "rows"_a.noconvert(), "tree"_a, "scale"_a, "beam"_a,
           "labels"_a.noconvert(), "n_threads"_a);
     m.def("search_leaves", &search_leaves_of<T>, "queries"_a.noconvert(), "tree"_a, "scale"_a,

@@ -216,6 +216,7 @@ def seed_sets(
     draws: Doubles,
     seeds: NDArray[np.int64],
     n_found: NDArray[np.int64],
+    left: Doubles,
     n_threads: int,
 ) -> None: ...
 def column_stats(

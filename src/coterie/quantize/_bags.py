@@ -1,4 +1,4 @@
-"""Bags of words: how often each leaf is reached by the rows of a document, and how alike two are."""
+"""Bags of words: how often the rows of a document reach each leaf, and how alike two are."""
 
 from __future__ import annotations
 

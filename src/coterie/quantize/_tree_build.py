@@ -178,9 +178,7 @@ def _grow_level(
     assert best is not None
 
     # What is published are rounded centres: rows belong to the nearest of those.
-    centers = LevelCenters(
-        rounding(best.centers), best.starts, np.ones(split.size, dtype=bool)
-    )
+    centers = LevelCenters(rounding(best.centers), best.starts, np.ones(split.size, dtype=bool))
     if best is not learned:
         rows.forget()
     census = rows.census(centers)
@@ -218,8 +216,7 @@ def _start(
     starts = np.concatenate([[0], np.cumsum(seeds.n_found)]).astype(np.int64)
     # A coreset of all rows with no further distinct one: they are their own means.
     complete = np.diff(sets) == n_rows
-    exact = complete & ((seeds.n_found < plan.branching) | (seeds.n_found == n_rows))
-    return _Start(centers, starts, exact)
+    return _Start(centers, starts, complete & seeds.all_distinct)
 
 
 @dataclass(frozen=True)

@@ -297,5 +297,6 @@ def go_down(block: Block, tree: Tree, space: Space, beam: int, labels: Labels) -
 
 def level_rows(source: Source, step: float) -> LevelRows:
     """The rows of a source, by where they are."""
-    kept = isinstance(source, ArraySource)
-    return KeptRows(source, step) if kept else PassingRows(source, step)
+    if isinstance(source, ArraySource):
+        return KeptRows(source, step)
+    return PassingRows(source, step)

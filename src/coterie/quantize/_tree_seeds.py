@@ -1,10 +1,10 @@
 """Where the nodes of a level start: k-means++ on a small coreset of each, drawn in one pass.
 
 A row of weight w at squared distance D^2 from the centre of its node, whose rows have the weight W
-and the scatter S in all, is drawn with probability proportional to q = w / 2W + w D^2 / 2S, and then
-counts with w / q: the lightweight coreset of Bachem, Lucic and Krause (2018). Half of the draws
-are evenly spread, half go to what is far away, so that rare values are seen. Rows are drawn by a
-race, as in `centroid/_races.py`: the winners depend on the rows' numbers alone.
+and the scatter S in all, is drawn with probability proportional to q = w / 2W + w D^2 / 2S, and
+then counts with w / q: the lightweight coreset of Bachem, Lucic and Krause (2018). Half of the
+draws are evenly spread, half go to what is far away, so that rare values are seen. Rows are drawn
+by a race, as in `centroid/_races.py`: the winners depend on the rows' numbers alone.
 """
 
 from __future__ import annotations
@@ -145,10 +145,14 @@ def draw_coresets(rows: LevelRows, scatter: Scatter, chance: Chance, n_wanted: i
 
 @dataclass(frozen=True)
 class NodeSeeds:
-    """Seeds of each node: entries of its coreset, `n_found` of each row of `entries`."""
+    """Seeds of each node: entries of its coreset, `n_found` of each row of `entries`.
+
+    `all_distinct`: whether every row of the coreset is one of them or its copy.
+    """
 
     entries: Ints
     n_found: Ints
+    all_distinct: npt.NDArray[np.bool_]
 
 
 def seed_nodes(
@@ -167,9 +171,9 @@ def seed_nodes(
     n_nodes = starts.size - 1
     n_trials = 2 + int(np.log(n_seeds))
     seeds = np.empty((n_nodes, n_seeds), dtype=np.int64)
-    n_found = np.empty(n_nodes, dtype=np.int64)
+    n_found, left = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes)
     draws = rng.random_sample((n_nodes, n_seeds, n_trials))
     kernels.seed_sets(
-        drawn.values, drawn.weights, starts, space.scale, draws, seeds, n_found, n_threads
+        drawn.values, drawn.weights, starts, space.scale, draws, seeds, n_found, left, n_threads
     )
-    return NodeSeeds(seeds, n_found)
+    return NodeSeeds(seeds, n_found, left == 0)

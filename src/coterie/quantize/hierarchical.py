@@ -314,9 +314,7 @@ class HierarchicalKMeans(Clusterer):
         self._hold(source, leaves, ids)
         return self
 
-    def search(
-        self, queries: Any, k: int = 10, *, beam: int | None = None
-    ) -> tuple[Floats, Ints]:
+    def search(self, queries: Any, k: int = 10, *, beam: int | None = None) -> tuple[Floats, Ints]:
         """The k nearest of the rows held, among those in the leaves that each query reaches.
 
         The rows found with a beam are among those looked at with a wider one, so distances never
@@ -439,7 +437,9 @@ class HierarchicalKMeans(Clusterer):
 
     def _dense_source(self, X: Any, sample_weight: Any = None, *, reset: bool) -> Source:
         source = self._source(X, sample_weight, reset=reset)
-        return source.through(_Dense(type(self).__name__), sparse=False) if source.sparse else source
+        return (
+            source.through(_Dense(type(self).__name__), sparse=False) if source.sparse else source
+        )
 
     def _beam(self, beam: int | None) -> int:
         if beam is None:

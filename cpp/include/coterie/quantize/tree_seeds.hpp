@@ -23,9 +23,10 @@ public:
         : rows_(rows), weights_(weights), scale_(scale), seed_(rows.n_cols), reader_(rows) {}
 
     // Seeds among rows [begin, end), at most `n_seeds`; fewer where all others are copies of them.
-    // `draws` has `n_trials` numbers in [0, 1) a seed. Returns how many were found.
+    // `draws` has `n_trials` numbers in [0, 1) a seed. `left` is the potential in the end.
     std::int64_t seed(std::int64_t begin, std::int64_t end, std::int64_t n_seeds,
-                      std::int64_t n_trials, const double* draws, std::int64_t* seeds) {
+                      std::int64_t n_trials, const double* draws, std::int64_t* seeds,
+                      double& left) {
         begin_ = begin;
         n_ = end - begin;
         closest_.assign(n_, 1.0);  // so that the first is drawn by weight alone
@@ -35,9 +36,9 @@ public:
             double lowest = std::numeric_limits<double>::infinity();
             for (std::int64_t trial = 0; trial < (n_found ? n_trials : 1); ++trial) {
                 const std::int64_t row = draw(draws[n_found * n_trials + trial] * potential);
-                const double left = try_seed(row, n_found == 0);
-                if (left < lowest) {
-                    lowest = left;
+                const double with_it = try_seed(row, n_found == 0);
+                if (with_it < lowest) {
+                    lowest = with_it;
                     seeds[n_found] = begin + row;
                     best_.swap(tried_);
                 }
@@ -46,6 +47,7 @@ public:
             potential = lowest;
             ++n_found;
         }
+        left = potential;
         return n_found;
     }
 
@@ -98,17 +100,18 @@ private:
 }  // namespace detail
 
 // Seeds for each of some sets: rows [starts[s], starts[s + 1]) with positive weights. Row s of
-// `seeds` gets the numbers of its rows, `n_found[s]` of them.
+// `seeds` gets the numbers of its rows, `n_found[s]` of them; `left[s]` is zero where every row of
+// the set is one of them or its copy.
 template <class In>
 void seed_sets(Matrix<const In> rows, const double* weights, const std::int64_t* starts,
                std::int64_t n_sets, double scale, const double* draws, std::int64_t n_seeds,
-               std::int64_t n_trials, std::int64_t* seeds, std::int64_t* n_found,
+               std::int64_t n_trials, std::int64_t* seeds, std::int64_t* n_found, double* left,
                const Crew& crew) {
     PerThread<detail::SetSeeder<In>> seeders(crew.n_at_work(n_sets), rows, weights, scale);
     crew.run(n_sets, [&](std::int64_t set, int worker) {
-        n_found[set] =
-            seeders[worker].seed(starts[set], starts[set + 1], n_seeds, n_trials,
-                                 draws + set * n_seeds * n_trials, seeds + set * n_seeds);
+        n_found[set] = seeders[worker].seed(starts[set], starts[set + 1], n_seeds, n_trials,
+                                            draws + set * n_seeds * n_trials, seeds + set * n_seeds,
+                                            left[set]);
     });
 }
 
