@@ -163,7 +163,8 @@ def test_algorithms_know_no_estimator(path: Path) -> None:
 #: Parts that lean on the private ones of a family: starts and micro-clusters by k-means, and what
 #: is drawn or chosen by a family's own algorithm.
 MAY_LOOK_INSIDE = {("hierarchy", "centroid"), ("mixture", "centroid"), ("medoid", "centroid"),
-                   ("plots", "hierarchy"), ("select", "density")}  # fmt: skip
+                   ("plots", "hierarchy"), ("select", "density"), ("quantize", "centroid"),
+                   ("plots", "quantize")}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", IN_A_PART, ids=_name)
@@ -230,8 +231,8 @@ HEADERS = sorted((ROOT / "cpp" / "include").rglob("*.hpp"))
 
 #: Folders of headers from the ground up: each includes its own and those before it.
 HEADER_FOLDERS = [
-    "threads", "graph", "simd", "rows", "distance", "neighbors", "centroid", "medoid", "hierarchy",
-    "density", "mixture",
+    "threads", "graph", "simd", "rows", "distance", "neighbors", "centroid", "medoid", "quantize",
+    "hierarchy", "density", "mixture",
 ]  # fmt: skip
 
 

@@ -71,8 +71,8 @@ EXPECTED_FAILURES["CategoricalMixture"] = {
     "check_sample_weight_equivalence_on_dense_data": _FRACTIONS,
 }
 
-#: The checks feed any number: what makes of it a truth value or a count. They look for three groups:
-#: what makes so few of a tree of thousands.
+#: The checks feed any number: what makes of it a truth value or a count. They look for three
+#: groups: what makes so few of a tree of thousands.
 _ANY_NUMBER: dict[str, dict[str, Any]] = {
     "BernoulliMixture": {"threshold": 0.0},
     "HierarchicalKMeans": {"branching": 3, "depth": 1},

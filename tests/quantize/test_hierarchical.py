@@ -1,10 +1,11 @@
 """The vocabulary tree: what must always be true of it, odd data, streams, weights, files.
 
-Covers coterie.quantize.hierarchical, coterie.quantize._tree_build.
+Covers coterie.quantize.hierarchical, coterie.quantize._tree_build, coterie.quantize._tree_learn.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ def check_model(model: Any, X: Any, weights: Any = None) -> None:
 
 @given(
     seed=st.integers(0, 10_000),
-    n=st.integers(1, 80),
+    n=st.integers(1, 50),
     d=st.sampled_from([1, 2, 5, 17]),
     branching=st.integers(2, 6),
     depth=st.integers(1, 4),
@@ -93,8 +94,8 @@ def test_what_is_always_true(
     assert model.n_leaves_ <= n_distinct
     if n_distinct <= branching:  # a child for each
         assert model.n_leaves_ == n_distinct or init == "random"
-        if model.n_leaves_ == n_distinct:
-            assert model.inertia_ == 0
+        if model.n_leaves_ == n_distinct:  # means of many copies show the grid of the sums
+            assert model.inertia_ <= (0 if n <= 8 * branching else 1e-20)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -125,12 +126,16 @@ def test_one_level_is_k_means() -> None:
 
 def test_more_starts_are_no_worse() -> None:
     X = np.random.default_rng(0).uniform(size=(400, 2))
-    one, many = (
-        HierarchicalKMeans(7, 1, init="random", n_init=n_init, random_state=3, tol=0).fit(X)
-        for n_init in (1, 8)
-    )
-    assert many.inertia_ < one.inertia_
-    check_model(many, X)
+    gains = []
+    for seed in range(5):
+        one, many = (
+            HierarchicalKMeans(20, 1, init="random", n_init=n_init, random_state=seed, tol=0).fit(X)
+            for n_init in (1, 5)
+        )
+        gains.append(one.inertia_ - many.inertia_)
+        check_model(many, X)
+    assert min(gains) >= -1e-9
+    assert max(gains) > 0
 
 
 @pytest.mark.parametrize("source", [Stream, Afar])
@@ -151,9 +156,9 @@ def test_streams_give_the_same_bits(source: Any, dtype: Any, weighted: bool) -> 
     for mine, theirs in zip(passing.history_, kept.history_, strict=True):
         assert mine["objective_update"] == theirs["objective_update"]
     check_model(kept, X, weights)
-    # Some looks at the rows, then two passes a level and one an iteration, and at the end the
-    # leaves and their SSE.
-    assert stream.n_passes <= 10 + 2 * 3 + kept.n_iter_
+    # Some looks at the rows, then a pass a start of a level, one an iteration and one a level, and
+    # at the end the leaves and their SSE.
+    assert stream.n_passes <= 10 + 3 * 3 + kept.n_iter_
     np.testing.assert_array_equal(kept.predict(Stream(X)), kept.labels_)
     assert kept.score(Stream(X)) == pytest.approx(kept.score(X), rel=1e-12)
 
@@ -173,7 +178,11 @@ def test_rows_of_a_file(tmp_path: Path) -> None:
 def test_threads_and_strides_give_the_same_bits() -> None:
     X = groups(20_000, 6, np.float32)
     one = HierarchicalKMeans(8, 3, random_state=0, n_threads=1).fit(X)
-    for n_threads, rows in ((2, X), (3, np.asfortranarray(X)), (4, np.repeat(X, 2, axis=1)[:, ::2])):
+    for n_threads, rows in (
+        (2, X),
+        (3, np.asfortranarray(X)),
+        (4, np.repeat(X, 2, axis=1)[:, ::2]),
+    ):
         other = HierarchicalKMeans(8, 3, random_state=0, n_threads=n_threads).fit(rows)
         np.testing.assert_array_equal(other.tree_centers_, one.tree_centers_)
         np.testing.assert_array_equal(other.labels_, one.labels_)
@@ -244,8 +253,10 @@ def test_history_falls_within_each_level() -> None:
     model = HierarchicalKMeans(5, 3, random_state=0).fit(groups(2000))
     for level in (1, 2, 3):
         sse = [e["objective_update"] for e in model.history_ if e["level"] == level]
-        assert all(b <= a * (1 + 1e-12) for a, b in zip(sse, sse[1:], strict=False))
-    assert model.history_[-1]["objective_update"] >= model.inertia_ * (1 - 1e-6)
+        assert all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise(sse))
+    # The last SSE is that of the labels before the last move of the centres, all leaves included.
+    assert model.inertia_ <= model.history_[-1]["objective_update"] * (1 + 1e-9)
+    assert model.inertia_ == pytest.approx(model.history_[-1]["objective_update"], rel=0.02)
     assert model.n_iter_ == len(model.history_)
 
 
@@ -273,7 +284,9 @@ def test_sparse_rows_are_made_dense() -> None:
     sparse = HierarchicalKMeans(3, 2, random_state=0).fit(sp.csr_matrix(X))
     np.testing.assert_array_equal(sparse.labels_, dense.labels_)
     np.testing.assert_array_equal(dense.predict(sp.csr_matrix(X)), dense.labels_)
-    np.testing.assert_array_equal(dense.predict(Stream(sp.csr_matrix(X))), dense.labels_)
+    stream = Stream(sp.csr_matrix(X))
+    stream.sparse = True
+    np.testing.assert_array_equal(dense.predict(stream), dense.labels_)
 
 
 def test_files(tmp_path: Path) -> None:

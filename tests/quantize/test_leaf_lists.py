@@ -67,9 +67,7 @@ def test_recall_grows_with_the_beam_up_to_one() -> None:
     np.testing.assert_allclose(distances, exact, rtol=1e-12)
 
 
-@given(
-    batches=st.lists(st.integers(0, 12), min_size=1, max_size=5), seed=st.integers(0, 1000)
-)
+@given(batches=st.lists(st.integers(0, 12), min_size=1, max_size=5), seed=st.integers(0, 1000))
 def test_rows_added_by_and_by_are_all_found(batches: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     model = HierarchicalKMeans(3, 2, random_state=0).fit(rng.normal(size=(40, 2)))

@@ -43,9 +43,7 @@ def drawn_tree(seed: int, d: int = 3, whole: bool = False) -> Tree:
     return Tree(np.round(2 * centers) if whole else centers, starts, number_leaves(starts))
 
 
-trees = st.builds(
-    drawn_tree, st.integers(0, 10_000), st.sampled_from([1, 2, 5, 17]), st.booleans()
-)
+trees = st.builds(drawn_tree, st.integers(0, 10_000), st.sampled_from([1, 2, 5, 17]), st.booleans())
 
 
 @given(trees)
@@ -66,7 +64,7 @@ def test_parents_and_levels(tree: Tree) -> None:
     levels = levels_of(tree.starts)
     assert [level.start for level in levels[1:]] == [level.stop for level in levels[:-1]]
     assert levels[-1].stop == len(parents)
-    depth = {0: 0} | {n: 0 for n in range(0)}
+    depth = {0: 0}
     for node in range(1, len(parents)):
         depth[node] = depth[int(parents[node])] + 1
     for at, level in enumerate(levels):

@@ -32,8 +32,9 @@ from coterie.quantize._bags import (
 )
 from coterie.quantize._leaf_lists import LeafLists, search_lists
 from coterie.quantize._tree import Floats, Ints, Labels, Tree, check_tree, number_leaves, parents_of
-from coterie.quantize._tree_build import Plan, grow_tree
+from coterie.quantize._tree_build import grow_tree
 from coterie.quantize._tree_descent import FittedTree, find_leaf, sse_at_leaves
+from coterie.quantize._tree_learn import Plan
 from coterie.quantize._tree_seeds import ROWS_A_CHILD
 
 
