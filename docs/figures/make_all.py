@@ -18,12 +18,14 @@ import k_distances
 import linkages
 import medoids
 import seedings
+import vocabulary_tree
 
 
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
     scripts = (
         bernoulli_digits, descent, faithful, gaussian, k_distances, linkages, medoids, seedings,
+        vocabulary_tree,
     )  # fmt: skip
     for script in scripts:
         script.draw(folder)
