@@ -56,7 +56,7 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
         "check_sample_weight_equivalence_on_dense_data": _SEEDED,
         "check_sample_weight_equivalence_on_sparse_data": _SEEDED,
     }
-    for name in ("KMeans", "MiniBatchKMeans", "BisectingKMeans")
+    for name in ("KMeans", "MiniBatchKMeans", "BisectingKMeans", "HierarchicalKMeans")
 }
 _SPARSE_PROBA = (
     "the check asks classifier_tags of whatever has predict_proba and takes sparse rows; only a "
@@ -75,9 +75,11 @@ EXPECTED_FAILURES["CategoricalMixture"] = {
     "check_sample_weight_equivalence_on_dense_data": _FRACTIONS,
 }
 
-#: The checks feed any number: what makes of it a truth value or a count.
+#: The checks feed any number: what makes of it a truth value or a count. They look for three
+#: groups: what makes so few of a tree of thousands.
 _ANY_NUMBER: dict[str, dict[str, Any]] = {
     "BernoulliMixture": {"threshold": 0.0},
+    "HierarchicalKMeans": {"branching": 3, "depth": 1},
     "PoissonMixture": {"fractions": True},
     "ProductQuantizer": {"n_subvectors": 1},  # the checks have rows of one column
 }
@@ -95,6 +97,7 @@ _KINDS: dict[str, Callable[[Any], Any]] = {
 _FITTING: dict[str, dict[str, Any]] = {
     "DBSCAN": {"eps": 1.5},
     "HDBSCAN": {"min_cluster_size": 10},
+    "HierarchicalKMeans": {"branching": 3, "depth": 1, "random_state": 3},
     "LeaderClustering": {"threshold": 5.0},
     "ProductQuantizer": {"n_subvectors": 2, "bits": 4, "random_state": 3},
 }

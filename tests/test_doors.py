@@ -37,6 +37,7 @@ def square(X: Any) -> Any:
 REFUSING = [
     coterie.KMeans(2, random_state=0),
     coterie.BisectingKMeans(2, random_state=0),
+    coterie.HierarchicalKMeans(2, 1, random_state=0),
     coterie.MiniBatchKMeans(2, random_state=0),
     coterie.AgglomerativeClustering(2),
     coterie.AgglomerativeClustering(2, linkage="average"),

@@ -54,6 +54,7 @@ USES = {
     "KMeans": "coterie.KMeans(2, n_init=1).fit(M)",
     "MiniBatchKMeans": "coterie.MiniBatchKMeans(2, n_init=1).fit(M)",
     "BisectingKMeans": "coterie.BisectingKMeans(2).fit(M)",
+    "HierarchicalKMeans": "coterie.HierarchicalKMeans(2, 2).fit(M)",
     "predict": "coterie.KMeans(2, n_init=1).fit(X).predict(M)",
     "kmeans_plusplus": "coterie.kmeans_plusplus(M, 2)",
     "BernoulliMixture": "coterie.BernoulliMixture(2).fit(M)",

@@ -1,7 +1,7 @@
-"""Compression: product quantization against FAISS."""
+"""Workloads of compression: product quantization and the vocabulary tree."""
 
 from __future__ import annotations
 
-from . import bench_product
+from . import bench_product, bench_tree
 
-WORKLOADS = bench_product.WORKLOADS
+WORKLOADS = [*bench_product.WORKLOADS, *bench_tree.WORKLOADS]

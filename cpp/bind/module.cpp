@@ -22,6 +22,7 @@ void add_mixture(nb::module_& m);
 void add_neighbors(nb::module_& m);
 void add_quantize(nb::module_& m);
 void add_seeding(nb::module_& m);
+void add_vocabulary_tree(nb::module_& m);
 }  // namespace coterie::bind
 
 // threadpoolctl finds these by name in the loaded library; 0 means no limit.
@@ -54,4 +55,5 @@ NB_MODULE(COTERIE_MODULE, m) {
     coterie::bind::add_neighbors(m);
     coterie::bind::add_quantize(m);
     coterie::bind::add_seeding(m);
+    coterie::bind::add_vocabulary_tree(m);
 }

@@ -20,13 +20,14 @@ import leaders
 import linkages
 import medoids
 import seedings
+import vocabulary_tree
 
 
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
     scripts = (
         bernoulli_digits, descent, faithful, gaussian, k_distances, karate, leaders,
-        linkages, medoids, seedings,
+        linkages, medoids, seedings, vocabulary_tree,
     )  # fmt: skip
     for script in scripts:
         script.draw(folder)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         StudentTMixture,
     )
     from coterie.neighbors import spanning_tree
-    from coterie.quantize import ProductQuantizer
+    from coterie.quantize import HierarchicalKMeans, ProductQuantizer
     from coterie.table_model import TableModel
 
 register_with_threadpoolctl()
@@ -58,7 +58,7 @@ _HOMES = {
         "StudentTMixture",
     ),
     "neighbors": ("spanning_tree",),
-    "quantize": ("ProductQuantizer",),
+    "quantize": ("HierarchicalKMeans", "ProductQuantizer"),
     "table_model": ("TableModel",),
     "data": (),
     "distance": (),
@@ -99,6 +99,7 @@ __all__ = [
     "CategoricalMixture",
     "FeatureAgglomeration",
     "GaussianMixture",
+    "HierarchicalKMeans",
     "KCenter",
     "KMeans",
     "KMedoids",

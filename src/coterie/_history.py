@@ -26,7 +26,8 @@ class Iteration(TypedDict, total=False):
     where a method has one value a step, it is `objective_update`. `objective_name` says what
     falls ("sum of squared errors", "free energy"), `step_name` what a step is called.
     `seconds` is wall time since the run began; `parameters` is there with ``keep="parameters"``.
-    Mixtures give the two terms of the free energy after the E-step, `energy` + `neg_entropy`.
+    Mixtures give the two terms of the free energy after the E-step, `energy` + `neg_entropy`; trees
+    the `level` that is grown and the nodes of it that still learn, `n_nodes`.
     """
 
     iteration: int
@@ -40,6 +41,8 @@ class Iteration(TypedDict, total=False):
     energy: float
     neg_entropy: float
     log_likelihood: float
+    level: int
+    n_nodes: int
     seconds: float
     parameters: npt.NDArray[np.float64]
 

@@ -64,6 +64,10 @@ PARAMS: dict[str, list[Any]] = {
     "reassignment_ratio": [0.0, 0.01, 1.0],
     "max_no_improvement": [None, 1, 10],
     "bisecting_strategy": ["biggest_inertia", "largest_cluster"],
+    "branching": [2, 3, 32, 1],
+    "depth": [1, 2, 5, 0],
+    "beam": [1, 2, 1000, 0],
+    "store_rows": [True, False],
     "min_variance": [1e-6, 0.0, "auto"],
     "n_threads": [1, 2, 3, None, 0, 10**30],
     "distance_threshold": [None, None, 0.5],
@@ -78,7 +82,7 @@ PARAMS: dict[str, list[Any]] = {
 #: Of these a fit is checked to say what `predict` says.
 PREDICT_SAYS_LABELS = (
     "KMeans", "MiniBatchKMeans", "BisectingKMeans", "KMedoids", "DBSCAN", "HDBSCAN",
-    "KCenter", "LeaderClustering",
+    "KCenter", "LeaderClustering", "HierarchicalKMeans",
 )  # fmt: skip
 
 
@@ -276,6 +280,7 @@ CSR_TAKERS: Mapping[str, Callable[[Any, Any], Any]] = {
     "KMeans": lambda M, _: coterie.KMeans(2).fit(M).predict(M),
     "MiniBatchKMeans": lambda M, _: coterie.MiniBatchKMeans(2).fit(M),
     "BisectingKMeans": lambda M, _: coterie.BisectingKMeans(2).fit(M),
+    "HierarchicalKMeans": lambda M, _: coterie.HierarchicalKMeans(2, 2).fit(M),
     "DBSCAN": lambda M, _: coterie.DBSCAN(0.5).fit(M),
     "HDBSCAN": lambda M, _: coterie.HDBSCAN(2).fit(M),
     "BernoulliMixture": lambda M, _: coterie.BernoulliMixture(2).fit(M),

@@ -53,6 +53,7 @@ def zoo() -> dict[str, tuple[Any, Any]]:
         "kmeans float32": (c.KMeans(3, n_init=1, **seeded), X.astype(np.float32)),
         "minibatch": (c.MiniBatchKMeans(3, **seeded), X),
         "bisecting": (c.BisectingKMeans(3, **seeded), X),
+        "tree": (c.HierarchicalKMeans(3, 2, store_rows=True, **seeded), X),
         "kmedoids": (c.KMedoids(3), X),
         "kcenter": (c.KCenter(3, start=0), X),
         "kcenter precomputed": (c.KCenter(3, metric="precomputed", start=0), lengths),

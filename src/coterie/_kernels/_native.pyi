@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._kernels._records import Bounds, Frame, Means, Space, Steps, Tally
+from coterie._kernels._records import Bounds, Frame, Level, Means, Space, Steps, Tally, Tree
 
 Floats: TypeAlias = NDArray[Any]  # float32 or float64, the same throughout a call
 Rows: TypeAlias = Any  # Floats, or a CSR matrix of them
@@ -181,6 +181,47 @@ def assign_bounded(
     bounds: Bounds,
     n_threads: int,
 ) -> tuple[int, int]: ...
+def assign_level(
+    rows: Floats,
+    weights: Doubles | None,
+    level: Level,
+    centers: Doubles,
+    space: Space,
+    labels: NDArray[np.int32],
+    tally: Tally,
+    n_threads: int,
+) -> int: ...
+def find_leaves(
+    rows: Floats,
+    tree: Tree,
+    scale: float,
+    beam: int,
+    labels: NDArray[np.int32],
+    n_threads: int,
+) -> None: ...
+def search_leaves(
+    queries: Doubles,
+    tree: Tree,
+    scale: float,
+    rows: Floats,
+    ids: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    beam: int,
+    sq_dists: Doubles,
+    found: NDArray[np.int64],
+    n_threads: int,
+) -> int: ...
+def seed_sets(
+    rows: Floats,
+    weights: Doubles,
+    starts: NDArray[np.int64],
+    scale: float,
+    draws: Doubles,
+    seeds: NDArray[np.int64],
+    n_found: NDArray[np.int64],
+    left: Doubles,
+    n_threads: int,
+) -> None: ...
 def column_stats(
     rows: Rows,
     out: Doubles,

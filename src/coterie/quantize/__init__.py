@@ -1,5 +1,6 @@
-"""Clusters as compression: codebooks and product quantization."""
+"""Clusters as compression: codebooks, trees of them, and product quantization."""
 
+from coterie.quantize.hierarchical import HierarchicalKMeans
 from coterie.quantize.product import ProductQuantizer
 
-__all__ = ["ProductQuantizer"]
+__all__ = ["HierarchicalKMeans", "ProductQuantizer"]
