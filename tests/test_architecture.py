@@ -61,6 +61,7 @@ RESERVED = {
     "typer": {"cli"},
     "rich": {"cli"},
     "threadpoolctl": {"_threads"},
+    "PIL": {"quantize"},
 }
 
 
@@ -163,6 +164,7 @@ def test_algorithms_know_no_estimator(path: Path) -> None:
 #: Parts that lean on the private ones of a family: starts and micro-clusters by k-means, and what
 #: is drawn or chosen by a family's own algorithm.
 MAY_LOOK_INSIDE = {("hierarchy", "centroid"), ("mixture", "centroid"), ("medoid", "centroid"),
+                   ("quantize", "centroid"),
                    ("plots", "hierarchy"), ("select", "density")}  # fmt: skip
 
 
@@ -230,8 +232,8 @@ HEADERS = sorted((ROOT / "cpp" / "include").rglob("*.hpp"))
 
 #: Folders of headers from the ground up: each includes its own and those before it.
 HEADER_FOLDERS = [
-    "threads", "graph", "simd", "rows", "distance", "neighbors", "centroid", "medoid", "hierarchy",
-    "density", "mixture",
+    "threads", "graph", "simd", "rows", "distance", "neighbors", "centroid", "medoid", "quantize",
+    "hierarchy", "density", "mixture",
 ]  # fmt: skip
 
 

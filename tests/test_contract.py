@@ -27,7 +27,7 @@ ESTIMATORS = [
 ]
 
 #: Those that make clusters of columns, and label no rows.
-POOLING = [estimator for estimator in ESTIMATORS if not hasattr(estimator, "predict")]
+POOLING = [e for e in ESTIMATORS if not hasattr(e, "predict") and not hasattr(e, "encode")]
 #: Those that are told how many groups to find.
 COUNTING = [
     estimator
@@ -52,7 +52,7 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
         "check_sample_weight_equivalence_on_dense_data": _SEEDED,
         "check_sample_weight_equivalence_on_sparse_data": _SEEDED,
     }
-    for name in ("KMeans", "MiniBatchKMeans", "BisectingKMeans")
+    for name in ("KMeans", "MiniBatchKMeans", "BisectingKMeans", "VectorQuantizer")
 }
 _SPARSE_PROBA = (
     "the check asks classifier_tags of whatever has predict_proba and takes sparse rows; only a "
@@ -91,6 +91,7 @@ _FITTING: dict[str, dict[str, Any]] = {
     "DBSCAN": {"eps": 1.5},
     "HDBSCAN": {"min_cluster_size": 10},
     "LeaderClustering": {"threshold": 5.0},
+    "VectorQuantizer": {"n_codewords": 3, "random_state": 3},
 }
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         StudentTMixture,
     )
     from coterie.neighbors import spanning_tree
+    from coterie.quantize import VectorQuantizer
     from coterie.table_model import TableModel
 
 register_with_threadpoolctl()
@@ -57,6 +58,7 @@ _HOMES = {
         "StudentTMixture",
     ),
     "neighbors": ("spanning_tree",),
+    "quantize": ("VectorQuantizer",),
     "table_model": ("TableModel",),
     "data": (),
     "distance": (),
@@ -105,6 +107,7 @@ __all__ = [
     "PoissonMixture",
     "StudentTMixture",
     "TableModel",
+    "VectorQuantizer",
     "dbscan",
     "farthest_first",
     "get_options",
