@@ -26,7 +26,7 @@ def learn_from_coarse(
     n_init: int,
     n_coarse: int,
     max_iter: int = 300,
-    tol: float = 1e-4,
+    tol: float = 1e-5,
 ) -> LloydRun:
     """k-means on all rows from the best of some starts on `n_coarse` of them.
 
