@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import centroid, density, hierarchy, medoid, mixture, neighbors
+from . import centroid, density, hierarchy, medoid, mixture, neighbors, quantize
 from ._harness import Workload
 
 FAMILIES: dict[str, Sequence[Workload]] = {
     "neighbors": neighbors.WORKLOADS,
     "centroid": centroid.WORKLOADS,
     "medoid": medoid.WORKLOADS,
+    "quantize": quantize.WORKLOADS,
     "density": density.WORKLOADS,
     "hierarchy": hierarchy.WORKLOADS,
     "mixture": mixture.WORKLOADS,

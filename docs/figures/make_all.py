@@ -13,6 +13,7 @@ matplotlib.use("agg")
 import bernoulli_digits
 import descent
 import faithful
+import few_colors
 import gaussian
 import k_distances
 import linkages
@@ -23,7 +24,8 @@ import seedings
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
     scripts = (
-        bernoulli_digits, descent, faithful, gaussian, k_distances, linkages, medoids, seedings,
+        bernoulli_digits, descent, faithful, few_colors, gaussian, k_distances, linkages, medoids,
+        seedings,
     )  # fmt: skip
     for script in scripts:
         script.draw(folder)

@@ -68,6 +68,8 @@ PARAMS: dict[str, list[Any]] = {
     "n_threads": [1, 2, 3, None, 0, 10**30],
     "distance_threshold": [None, None, 0.5],
     "compress": [None, None, 5, 100],
+    "n_codewords": [1, 2, 3, 8, 50, 0],
+    "n_training_rows": [None, None, 1, 20],
 }
 
 #: Of these a fit is checked to say what `predict` says.
