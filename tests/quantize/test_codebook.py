@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import coterie
 import twins
 from coterie import VectorQuantizer
+from coterie.errors import FileError
 from streams import Stream
 
 
@@ -190,3 +191,7 @@ def test_files_keep_the_codebook(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.transform(X), model.transform(X))
     assert again.distortion_ == model.distortion_
     assert again.get_feature_names_out().tolist() == ["vectorquantizer0"]
+    model.codebook_ = model.codebook_[:0]
+    model.save(tmp_path / "empty")
+    with pytest.raises(FileError, match="codebook_ has no codeword"):
+        coterie.load(tmp_path / "empty")
