@@ -189,6 +189,7 @@ def test_hidden_colors_count_for_nothing() -> None:
     found = image(picture, 8, random_state=0)
     np.testing.assert_array_equal(picture, before)
     assert found.palette.tolist() == [[0, 0, 0, 0], [200, 10, 10, 255], [10, 200, 10, 128]]
+    assert found.n_distinct == 3
     assert found.mse == 0
     other = picture.copy()
     other[15:, :, :3] = 99

@@ -71,7 +71,7 @@ def test_the_table_gives_what_comparing_every_pixel_gives(monkeypatch: pytest.Mo
     assert colors.numbers is not None
     space = SPACES["rgb"](255, False)
     by_table = apply_palette(
-        pixels, colors, by_pixel.palette, space, error_space=space, n_threads=2
+        pixels, colors, by_pixel.palette[::-1], space, error_space=space, n_threads=2
     )
     for name in ("palette", "indices", "counts"):
         np.testing.assert_array_equal(getattr(by_table, name), getattr(by_pixel, name))
