@@ -61,6 +61,7 @@ RESERVED = {
     "typer": {"cli"},
     "rich": {"cli"},
     "threadpoolctl": {"_threads"},
+    "PIL": {"quantize"},
 }
 
 

@@ -56,7 +56,13 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
         "check_sample_weight_equivalence_on_dense_data": _SEEDED,
         "check_sample_weight_equivalence_on_sparse_data": _SEEDED,
     }
-    for name in ("KMeans", "MiniBatchKMeans", "BisectingKMeans", "HierarchicalKMeans")
+    for name in (
+        "KMeans",
+        "MiniBatchKMeans",
+        "BisectingKMeans",
+        "HierarchicalKMeans",
+        "VectorQuantizer",
+    )
 }
 _SPARSE_PROBA = (
     "the check asks classifier_tags of whatever has predict_proba and takes sparse rows; only a "
@@ -100,6 +106,7 @@ _FITTING: dict[str, dict[str, Any]] = {
     "HierarchicalKMeans": {"branching": 3, "depth": 1, "random_state": 3},
     "LeaderClustering": {"threshold": 5.0},
     "ProductQuantizer": {"n_subvectors": 2, "bits": 4, "random_state": 3},
+    "VectorQuantizer": {"n_codewords": 3, "random_state": 3},
 }
 
 

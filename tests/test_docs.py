@@ -104,6 +104,7 @@ def run(script: str, *arguments: str, cwd: Path) -> str:
     [
         ("bernoulli_digits", {"n_init": 1}, {"bernoulli_digits.png"}),
         ("descent", {}, {"descent.png", "film.png"}),
+        ("few_colors", {"n_colors": (3,)}, {"few_colors.png"}),
         ("gaussian", {}, {"gaussian.png"}),
         ("k_distances", {}, {"k_distances.png"}),
         ("karate", {}, {"karate.png"}),
@@ -126,6 +127,20 @@ def test_the_textbook_example_tells_the_textbooks_numbers(tmp_path):
     assert "centres move: (3, 9.5), (6.5, 5.25), (1.5, 3.5)   SSE 23.2500" in story
     assert "centres move: (3.667, 9), (7, 4.333), (1.5, 3.5)   SSE 14.3333" in story
     assert (tmp_path / "picture.png").stat().st_size > 0
+
+
+def test_the_picture_example_gains_with_every_bit(tmp_path):
+    Image = pytest.importorskip("PIL.Image")
+    table = [
+        line.split() for line in run("examples/quantize_picture.py", cwd=tmp_path).splitlines()
+    ]
+    assert [row[1] for row in table[1:]] == ["1", "2", "3", "4", "5", "6", "7", "8"]
+    psnr = [float(row[3]) for row in table[1:]]
+    assert psnr == sorted(psnr)
+    Image.effect_noise((60, 40), 50).save(tmp_path / "in.png")
+    story = run("examples/quantize_picture.py", "in.png", "out.png", cwd=tmp_path)
+    assert story.splitlines()[-1].startswith("out.png: ")
+    assert (tmp_path / "out.png").stat().st_size > 0
 
 
 def test_the_seeding_example_ranks_the_seedings(tmp_path):

@@ -12,7 +12,7 @@ import coterie
 
 # What only data/, plots/, report/ and cli/ may need, and only when used.
 HEAVY = ("dask", "distributed", "matplotlib", "plotly", "jinja2", "pandas", "polars", "pyarrow",
-         "typer", "rich", "duckdb", "adbc_driver_manager", "fsspec")  # fmt: skip
+         "typer", "rich", "duckdb", "adbc_driver_manager", "fsspec", "PIL")  # fmt: skip
 
 
 def _run(code: str) -> str:

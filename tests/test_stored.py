@@ -79,7 +79,8 @@ def spoiled(name, values):
     yield values.astype(np.int8)
     yield values.astype(np.float16)
     yield values[..., np.newaxis]
-    if not any(free in name for free in ("labels_", "selected_", "KMeans.cluster_centers_")):
+    any_length = ("labels_", "selected_", "KMeans.cluster_centers_", "codebook_")
+    if not any(free in name for free in any_length):
         yield np.zeros((0, *values.shape[1:]), dtype=values.dtype)
         yield np.concatenate([values, values])
 

@@ -11,6 +11,7 @@ namespace nb = nanobind;
 namespace coterie::bind {
 void add_centroid(nb::module_& m);
 void add_centroid_csr(nb::module_& m);
+void add_colors(nb::module_& m);
 void add_density(nb::module_& m);
 void add_evaluate(nb::module_& m);
 void add_graph(nb::module_& m);
@@ -44,6 +45,7 @@ NB_MODULE(COTERIE_MODULE, m) {
         "The limit threadpoolctl has set, 0 for none.");
     coterie::bind::add_centroid(m);
     coterie::bind::add_centroid_csr(m);
+    coterie::bind::add_colors(m);
     coterie::bind::add_density(m);
     coterie::bind::add_evaluate(m);
     coterie::bind::add_graph(m);

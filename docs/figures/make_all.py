@@ -13,6 +13,7 @@ matplotlib.use("agg")
 import bernoulli_digits
 import descent
 import faithful
+import few_colors
 import gaussian
 import k_distances
 import karate
@@ -26,7 +27,7 @@ import vocabulary_tree
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
     scripts = (
-        bernoulli_digits, descent, faithful, gaussian, k_distances, karate, leaders,
+        bernoulli_digits, descent, faithful, few_colors, gaussian, k_distances, karate, leaders,
         linkages, medoids, seedings, vocabulary_tree,
     )  # fmt: skip
     for script in scripts:

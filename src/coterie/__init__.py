@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         StudentTMixture,
     )
     from coterie.neighbors import spanning_tree
-    from coterie.quantize import HierarchicalKMeans, ProductQuantizer
+    from coterie.quantize import HierarchicalKMeans, ProductQuantizer, VectorQuantizer
     from coterie.table_model import TableModel
 
 register_with_threadpoolctl()
@@ -58,7 +58,7 @@ _HOMES = {
         "StudentTMixture",
     ),
     "neighbors": ("spanning_tree",),
-    "quantize": ("HierarchicalKMeans", "ProductQuantizer"),
+    "quantize": ("HierarchicalKMeans", "ProductQuantizer", "VectorQuantizer"),
     "table_model": ("TableModel",),
     "data": (),
     "distance": (),
@@ -110,6 +110,7 @@ __all__ = [
     "ProductQuantizer",
     "StudentTMixture",
     "TableModel",
+    "VectorQuantizer",
     "dbscan",
     "farthest_first",
     "get_options",

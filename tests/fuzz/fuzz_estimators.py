@@ -77,6 +77,8 @@ PARAMS: dict[str, list[Any]] = {
     "rotate": [False, True],
     "n_iter": [1, 3, 25, 0],
     "max_training_rows": [None, 1, 10, 0],
+    "n_codewords": [1, 2, 3, 8, 50, 0],
+    "n_training_rows": [None, None, 1, 20],
 }
 
 #: Of these a fit is checked to say what `predict` says.

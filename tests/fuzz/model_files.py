@@ -58,6 +58,7 @@ def zoo() -> dict[str, tuple[Any, Any]]:
         "kcenter": (c.KCenter(3, start=0), X),
         "kcenter precomputed": (c.KCenter(3, metric="precomputed", start=0), lengths),
         "leader": (c.LeaderClustering(2.0), X),
+        "codebook": (c.VectorQuantizer(3, **seeded), X),
         "kmedoids mahalanobis": (c.KMedoids(3, metric="mahalanobis"), X),
         "kmedoids precomputed": (c.KMedoids(3, metric="precomputed"), lengths),
         "kmedoids gower": (c.KMedoids(3, metric="gower"), mixed),

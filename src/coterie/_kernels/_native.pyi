@@ -593,4 +593,10 @@ def assign_part_means(
     counts: NDArray[np.int64],
     changed: NDArray[np.int64],
     n_threads: int,
+def count_colors(pixels: NDArray[np.uint8], counts: NDArray[np.uint32], n_threads: int) -> None: ...
+def look_up_colors(
+    pixels: NDArray[np.uint8], table: NDArray[Any], indices: NDArray[Any], n_threads: int
+) -> None: ...
+def paint(
+    indices: NDArray[Any], palette: NDArray[np.uint8], out: NDArray[np.uint8], n_threads: int
 ) -> None: ...

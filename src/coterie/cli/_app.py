@@ -13,6 +13,7 @@ import typer
 from coterie.cli._outputs import SummaryLostError, forget_stdout
 from coterie.cli.fit import fit
 from coterie.cli.predict import predict
+from coterie.cli.quantize import quantize
 
 #: What typer raises for unknown options, missing arguments and the like.
 _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
@@ -20,6 +21,7 @@ _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 app.command()(fit)
 app.command()(predict)
+app.command()(quantize)
 
 
 @app.callback(invoke_without_command=True)
