@@ -62,6 +62,7 @@ _HOMES = {
     "distance": (),
     "errors": (),
     "plots": (),
+    "search": (),
     "select": (),
 }
 
