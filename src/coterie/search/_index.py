@@ -82,6 +82,10 @@ class SearchIndex(ABC):
     def _restored(cls, settings: dict[str, Any], arrays: Arrays, n_threads: int | None) -> Self:
         """An index with what `_stored` gave, all but its ids."""
 
+    @abstractmethod
+    def _check_restored(self, n_rows: int) -> None:
+        """Refuse what a file brought unless it is of so many rows."""
+
     @property
     @abstractmethod
     def n_features(self) -> int | None:
@@ -214,6 +218,7 @@ class SearchIndex(ABC):
         next_id = settings["next_id"]
         if type(next_id) is not int or not ids.max(initial=-1) < next_id < 2**63:
             raise FileError("it is damaged: its next id is not above the others.")
+        index._check_restored(len(ids))
         index._ids, index._next_id = Growing(ids), next_id
         index._now = index._state() if len(ids) else None
         return index

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
+from coterie.errors import FileError
 from coterie.neighbors.index import Neighbors
 from coterie.search._frame import SearchFrame, search_frame
 from coterie.search._growing import Growing
@@ -116,3 +117,7 @@ class FlatIndex(SearchIndex):
                 raise ValueError("its rows are of another type or shape than it says")
             index._rows = Growing(rows)
         return index
+
+    def _check_restored(self, n_rows: int) -> None:
+        if (0 if self._rows is None else len(self._rows)) != n_rows:
+            raise FileError("it is damaged: it has not as many rows and ids.")
