@@ -230,8 +230,8 @@ HEADERS = sorted((ROOT / "cpp" / "include").rglob("*.hpp"))
 
 #: Folders of headers from the ground up: each includes its own and those before it.
 HEADER_FOLDERS = [
-    "threads", "graph", "simd", "rows", "distance", "neighbors", "centroid", "medoid", "search",
-    "hierarchy", "density", "mixture",
+    "threads", "graph", "simd", "rows", "distance", "neighbors", "centroid", "medoid", "quantize",
+    "search", "hierarchy", "density", "mixture",
 ]  # fmt: skip
 
 

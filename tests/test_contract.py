@@ -27,7 +27,11 @@ ESTIMATORS = [
 ]
 
 #: Those that make clusters of columns, and label no rows.
-POOLING = [estimator for estimator in ESTIMATORS if not hasattr(estimator, "predict")]
+POOLING = [
+    estimator
+    for estimator in ESTIMATORS
+    if not hasattr(estimator, "predict") and "n_clusters" in estimator().get_params()
+]
 #: Those that are told how many groups to find.
 COUNTING = [
     estimator
@@ -75,6 +79,7 @@ EXPECTED_FAILURES["CategoricalMixture"] = {
 _ANY_NUMBER: dict[str, dict[str, Any]] = {
     "BernoulliMixture": {"threshold": 0.0},
     "PoissonMixture": {"fractions": True},
+    "ProductQuantizer": {"n_subvectors": 1},  # the checks have rows of one column
 }
 
 
@@ -91,6 +96,7 @@ _FITTING: dict[str, dict[str, Any]] = {
     "DBSCAN": {"eps": 1.5},
     "HDBSCAN": {"min_cluster_size": 10},
     "LeaderClustering": {"threshold": 5.0},
+    "ProductQuantizer": {"n_subvectors": 2, "bits": 4, "random_state": 3},
 }
 
 

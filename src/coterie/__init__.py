@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         StudentTMixture,
     )
     from coterie.neighbors import spanning_tree
+    from coterie.quantize import ProductQuantizer
     from coterie.table_model import TableModel
 
 register_with_threadpoolctl()
@@ -57,6 +58,7 @@ _HOMES = {
         "StudentTMixture",
     ),
     "neighbors": ("spanning_tree",),
+    "quantize": ("ProductQuantizer",),
     "table_model": ("TableModel",),
     "data": (),
     "distance": (),
@@ -104,6 +106,7 @@ __all__ = [
     "MiniBatchKMeans",
     "MixedMixture",
     "PoissonMixture",
+    "ProductQuantizer",
     "StudentTMixture",
     "TableModel",
     "dbscan",

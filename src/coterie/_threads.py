@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from coterie._kernels import kernels
 
-__all__ = ["register_with_threadpoolctl"]
+__all__ = ["one_blas_thread", "register_with_threadpoolctl"]
 
 
 def register_with_threadpoolctl() -> None:
@@ -43,3 +46,19 @@ def register_with_threadpoolctl() -> None:
             """The kernels have no version of their own."""
 
     register(KernelsController)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let BLAS use one thread meanwhile, where threadpoolctl is there to tell it.
+
+    For methods that call small BLAS or LAPACK functions between kernels: the idle threads of BLAS
+    spin for milliseconds and would slow the kernels down.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        yield
+        return
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield

@@ -16,6 +16,7 @@ from coterie._kernels._records import Bounds, Frame, Means, Space, Steps, Tally
 Floats: TypeAlias = NDArray[Any]  # float32 or float64, the same throughout a call
 Rows: TypeAlias = Any  # Floats, or a CSR matrix of them
 Doubles: TypeAlias = NDArray[np.float64]
+Singles: TypeAlias = NDArray[np.float32]
 # Name, p of Minkowski's, ranges and weights of the columns for Gower's.
 Metric: TypeAlias = (
     tuple[str, float, Doubles | None, Doubles | None]
@@ -435,6 +436,60 @@ def graph_medoids(
     medoids: NDArray[np.int64],
     n_threads: int,
 ) -> None: ...
+def encode_parts(
+    rows: Singles,
+    codewords: Singles,
+    starts: NDArray[np.int64],
+    shift: Singles,
+    codes: NDArray[np.uint8],
+    n_threads: int,
+) -> bool: ...
+def decode_parts(
+    codes: NDArray[np.uint8],
+    codewords: Singles,
+    starts: NDArray[np.int64],
+    rows: Singles,
+    n_threads: int,
+) -> None: ...
+def code_errors(
+    rows: Singles,
+    codes: NDArray[np.uint8],
+    codewords: Singles,
+    starts: NDArray[np.int64],
+    errors: Doubles,
+    n_threads: int,
+) -> None: ...
+def rotate_rows(rows: Singles, matrix: Singles, out: Singles, n_threads: int) -> None: ...
+def cross_products(x: Singles, y: Singles, out: Doubles, n_threads: int) -> None: ...
+def distance_tables(
+    queries: Singles,
+    codewords: Singles,
+    starts: NDArray[np.int64],
+    tables: Singles,
+    n_threads: int,
+) -> None: ...
+def distances_by_tables(
+    tables: Singles, codes: NDArray[np.uint8], distances: Singles, n_threads: int
+) -> None: ...
+def split_parts(
+    rows: Singles, starts: NDArray[np.int64], shift: Singles, out: Singles, n_threads: int
+) -> float: ...
+def seed_part_means(
+    data: Singles,
+    starts: NDArray[np.int64],
+    row_ids: NDArray[np.int64],
+    uniforms: Doubles,
+    centers: Doubles,
+    n_threads: int,
+) -> None: ...
+def assign_part_means(
+    data: Singles,
+    starts: NDArray[np.int64],
+    centers: Doubles,
+    codes: NDArray[np.uint8],
+    sums: Doubles,
+    counts: NDArray[np.int64],
+    changed: NDArray[np.int64],
 
 # Search.
 

@@ -29,8 +29,7 @@ class Quantizer(Protocol):
 class CodeSpace:
     """Where rows are compared by codes: brought to length one for cosine, rotated for OPQ.
 
-    Part m has the columns from `starts[m]` to `starts[m + 1]`; the first parts are one wider where
-    the number of columns is no multiple of that of parts.
+    Part m has the columns from `starts[m]` to `starts[m + 1]`.
     """
 
     def __init__(self, who: str, quantizer: Quantizer, metric: str) -> None:
@@ -50,12 +49,9 @@ class CodeSpace:
                 f"{who}: the quantizer has {self.n_words} codewords a part; use one of 4 or 8 bits."
             )
         self.bits = 4 if self.n_words == 16 else 8
-        width, n_wider = divmod(self.n_features, self.n_parts)
-        parts = np.arange(self.n_parts + 1)
-        self.starts = (parts * width + np.minimum(parts, n_wider)).astype(np.int64)
-        self._books = [
-            book[:, :size] for book, size in zip(books, np.diff(self.starts), strict=True)
-        ]
+        widths = [book.shape[1] for book in books]
+        self.starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        self._books = books
         self._words = np.concatenate([book.ravel() for book in self._books])
         rotation = getattr(quantizer, "rotation_", None)
         self._rotation = None if rotation is None else np.asarray(rotation, dtype=np.float64)

@@ -1,0 +1,412 @@
+"""Product quantization: the estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._base import Estimator
+from coterie._checks import ANY, CALLABLE, FLAG, NONE, Rule, whole
+from coterie._history import Event, Iteration, Recorder
+from coterie._stored import RECORDS, Array, Field, Nothing, Real, Sizes
+from coterie.data import Block
+from coterie.data.written import given_or_written
+from coterie.quantize._checked_codes import checked_codes
+from coterie.quantize._encode import PartCodes, encode_block, errors_of_block
+from coterie.quantize._nibbles import pack_nibbles, unpack_nibbles
+from coterie.quantize._opq import rotated_part_means
+from coterie.quantize._part_means import (
+    PartRows,
+    PartRun,
+    column_means,
+    part_means,
+    seed_part_means,
+)
+from coterie.quantize._parts import part_starts
+from coterie.quantize._training_rows import training_rows
+
+Rows = npt.NDArray[np.float32]
+Bytes = npt.NDArray[np.uint8]
+
+#: Training rows a codeword, and at least.
+_ROWS_A_CODEWORD, _FEWEST_ROWS = 256, 1 << 14
+
+
+class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Product quantization: rows as a few bytes, by a small codebook for each part of the columns.
+
+    Columns are cut into M parts, and k-means finds 2^bits codewords in each. A row x becomes the
+    numbers of its nearest codewords, q(x) = (q_1(x_1), ..., q_M(x_M)): M * bits bits that stand for
+    one of (2^bits)^M vectors, in the memory of 2^bits of them (Jégou, Douze & Schmid 2011). Squared
+    distances are sums over parts, so that those of a query to any number of codes take one table of
+    M * 2^bits numbers and M additions a code. Rows are worked on in float32.
+
+    With ``rotate=True`` rows are first multiplied with the orthogonal matrix after which least is
+    lost: optimized product quantization, OPQ (Ge, He, Ke & Sun 2013).
+
+    Time: n_iter steps of O(n 2^bits d) on n training rows, whatever M is, as many more of
+    O(n (2^bits + d) d) with a rotation; encoding O(2^bits d) a row (and d^2). Memory: the training
+    rows twice in float32, or five times with a rotation, and M bytes a row; the model is 2^bits * d
+    floats (and d^2).
+
+    Parameters
+    ----------
+    n_subvectors : int, default=8
+        The number M of parts, at most that of the columns. Where it does not divide these, the
+        first parts have a column more.
+    bits : {8, 4}, default=8
+        Of a code; 256 or 16 codewords a part.
+    rotate : bool, default=False
+        Whether to look for the best rotation first.
+    n_iter : int, default=25
+        Steps of k-means, and rotations where there are any.
+    max_training_rows : int or None, default=None
+        Codebooks are learned from so many rows, drawn at random. None: 256 a codeword, and 16384 at
+        least.
+    verbose : bool, default=False
+        Show progress on stderr.
+    random_state : int, RandomState or None, default=None
+    n_threads : int or None, default=None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
+    callback : callable or None, default=None
+        Called once an iteration with a `Progress`; returning True stops.
+
+    Attributes
+    ----------
+    codebooks_ : list of n_subvectors float32 arrays of shape (2^bits, width of the part)
+    codewords_ : float32 array of shape (2^bits, n_features)
+        The same side by side.
+    part_starts_ : int64 array of shape (n_subvectors + 1,)
+        Part m has columns ``part_starts_[m]:part_starts_[m + 1]``.
+    rotation_ : float32 array of shape (n_features, n_features) or None
+        What rows are multiplied with before they are cut.
+    training_distortion_ : float
+        Mean squared error on the rows the codebooks were learned from.
+    n_codewords_ : int
+        (2^bits)^M, exactly.
+    bits_per_vector_ : int
+        M * bits.
+    history_ : list of dict
+        One entry an iteration: the sum of squared errors of all parts before and after the means
+        are taken, changed codes, seconds.
+    events_ : list of dict
+        What else happened: codewords without rows, early stops.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import ProductQuantizer
+    >>> X = np.random.default_rng(0).normal(size=(1000, 8))
+    >>> model = ProductQuantizer(4, bits=4, random_state=0).fit(X)
+    >>> codes = model.encode(X)
+    >>> codes.shape, codes.dtype, model.pack(codes).shape
+    ((1000, 4), dtype('uint8'), (1000, 2))
+    >>> model.n_codewords_, model.bits_per_vector_
+    (65536, 16)
+    """
+
+    _stores: ClassVar[Mapping[str, Field]] = {
+        "codewords_": Array("f4", ("codes", "columns")),
+        "part_starts_": Array("i8", (None,), 0),
+        "rotation_": Array("f4", ("columns", "columns"), -1.01, 1.01) | Nothing(),
+        "training_distortion_": Real(0),
+        "history_": RECORDS,
+        "events_": RECORDS,
+    }
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "n_subvectors": whole(1),
+        "bits": Rule(lambda bits: isinstance(bits, (int, np.integer)) and bits in (4, 8), "8 or 4"),
+        "rotate": FLAG,
+        "n_iter": whole(1),
+        "max_training_rows": NONE | whole(1),
+        "verbose": FLAG,
+        "random_state": ANY,
+        "n_threads": NONE | whole(1),
+        "callback": NONE | CALLABLE,
+    }
+
+    codewords_: Rows
+    part_starts_: npt.NDArray[np.int64]
+    rotation_: Rows | None
+    training_distortion_: float
+    history_: list[Iteration]
+    events_: list[Event]
+
+    def __init__(
+        self,
+        n_subvectors: int = 8,
+        *,
+        bits: int = 8,
+        rotate: bool = False,
+        n_iter: int = 25,
+        max_training_rows: int | None = None,
+        verbose: Any = False,
+        random_state: Any = None,
+        n_threads: int | None = None,
+        callback: Any = None,
+    ) -> None:
+        self.n_subvectors = n_subvectors
+        self.bits = bits
+        self.rotate = rotate
+        self.n_iter = n_iter
+        self.max_training_rows = max_training_rows
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.callback = callback
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []  # codes are bytes
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the codebooks, and the rotation if there is to be one, from rows of X.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features), path, Dask collection or source
+            Only the rows that are learned from are looked at.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_params()
+        source = self._source(_small_integers_as_floats(X), reset=True)
+        n_parts, n_codes = int(self.n_subvectors), 1 << int(self.bits)
+        if n_parts > source.n_cols:
+            raise ValueError(
+                f"{self._who}: n_subvectors={n_parts} but X has {source.n_cols} columns; lower "
+                "n_subvectors or pass more columns."
+            )
+        rng, n_threads = check_random_state(self.random_state), self._n_threads()
+        n_steps = int(self.n_iter) * (2 if self.rotate else 1)
+        recorder = Recorder(n_steps, self._callback())
+        size = self.max_training_rows or max(_ROWS_A_CODEWORD * n_codes, _FEWEST_ROWS)
+        names = getattr(self, "feature_names_in_", None)
+        rows = training_rows(self._who, source, int(size), rng, recorder, names)
+        starts = part_starts(source.n_cols, n_parts)
+        self.rotation_ = None
+        if self.rotate:
+            found = rotated_part_means(
+                rows, starts, n_codes, int(self.n_iter), rng, recorder, n_threads
+            )
+            self.rotation_, run, shift = found.rotation, found.run, found.shift
+        else:
+            split = PartRows.split(rows, starts, column_means(rows), n_threads)
+            start = seed_part_means(split, n_codes, rng)
+            run, shift = part_means(split, start, int(self.n_iter), rng, recorder), split.shift
+            del split
+        self.part_starts_ = starts
+        self.codewords_ = (run.centers + shift).astype(np.float32)
+        self.training_distortion_ = self._distortion_of(rows)
+        _note_unused(run, len(rows), recorder)
+        self.history_, self.events_ = recorder.history, recorder.events
+        return self
+
+    @property
+    def _who(self) -> str:
+        return type(self).__name__
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.part_starts_.size - 1)
+
+    @property
+    def codebooks_(self) -> list[Rows]:
+        """The codewords of each part."""
+        return np.split(self.codewords_, self.part_starts_[1:-1], axis=1)
+
+    @property
+    def n_codewords_(self) -> int:
+        """How many vectors codes can stand for."""
+        return len(self.codewords_) ** self._n_features_out
+
+    @property
+    def bits_per_vector_(self) -> int:
+        """Of the codes of a row."""
+        return (len(self.codewords_).bit_length() - 1) * self._n_features_out
+
+    def _parts(self) -> PartCodes:
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        shift = column_means(self.codewords_)
+        return PartCodes(
+            self._who, self.codewords_, self.part_starts_, shift, self.rotation_, names
+        )
+
+    def _distortion_of(self, rows: Rows) -> float:
+        """Of rows as they were learned from."""
+        block = Block(rows, None, 0, self._n_threads())
+        *errors, n_rows = errors_of_block(block, self._parts())
+        return float(sum(errors) / n_rows)
+
+    def encode(self, X: Any, *, out: Any = None) -> Any:
+        """The nearest codeword of every row in every part; ties go to the lower.
+
+        Nearest is what the direct form of the squared distance says in float64, of rows and
+        codewords in float32: the same on every processor and any number of threads.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features), path, Dask collection or source
+        out : path or None
+            A `.parquet`, `.npy`, `.csv` or `.arrow` file to write to instead, block by block.
+
+        Returns
+        -------
+        codes : uint8 array of shape (n_rows, n_subvectors), or the path of `out`
+        """
+        check_is_fitted(self)
+        source = self._source(_small_integers_as_floats(X), reset=False)
+        names = [f"code_{m}" for m in range(self._n_features_out)]
+        return given_or_written(source, out, names, encode_block, self._parts(), dtype=np.uint8)
+
+    def transform(self, X: Any, *, out: Any = None) -> Any:
+        """The codes of rows, see `encode`."""
+        return self.encode(X, out=out)
+
+    def decode(self, codes: Any) -> Rows:
+        """The vectors that codes stand for, turned back where rows were rotated.
+
+        Parameters
+        ----------
+        codes : array of whole numbers of shape (n_rows, n_subvectors)
+
+        Returns
+        -------
+        float32 array of shape (n_rows, n_features)
+        """
+        return self._parts().decode(self._codes(codes), self._n_threads())
+
+    def inverse_transform(self, X: Any) -> Rows:
+        """The vectors that codes stand for, see `decode`."""
+        return self.decode(X)
+
+    def pack(self, codes: Any) -> Bytes:
+        """Codes in `bits_per_vector_` bits: with 4 bits two a byte, the first in the low bits.
+
+        The layout of André, Kermarrec & Le Scouarnec (2015); with 8 bits codes are as they are.
+
+        Returns
+        -------
+        uint8 array of shape (n_rows, ceil(bits_per_vector_ / 8))
+        """
+        check_is_fitted(self)
+        checked = self._codes(codes)
+        return pack_nibbles(checked) if len(self.codewords_) == 16 else checked
+
+    def unpack(self, packed: Any) -> Bytes:
+        """Codes of shape (n_rows, n_subvectors) from what `pack` made of them."""
+        check_is_fitted(self)
+        n_parts, narrow = self._n_features_out, len(self.codewords_) == 16
+        width = (n_parts + 1) // 2 if narrow else n_parts
+        given = checked_codes(self._who, packed, width, 256, "packed codes")
+        return unpack_nibbles(given, n_parts) if narrow else given
+
+    def distortion(self, X: Any) -> float:
+        """Mean over rows of |x - decode(encode(x))|^2: the sum over parts of their mean errors."""
+        return float(self.part_distortions(X).sum())
+
+    def part_distortions(self, X: Any) -> npt.NDArray[np.float64]:
+        """The mean squared error of each part, shape (n_subvectors,)."""
+        check_is_fitted(self)
+        source = self._source(_small_integers_as_floats(X), reset=False)
+        *errors, n_rows = source.total(errors_of_block, self._parts())
+        return np.asarray(errors) / n_rows
+
+    def distance_tables(self, queries: Any) -> Rows:
+        """Squared distances of queries to all codewords, part by part.
+
+        Parameters
+        ----------
+        queries : array or data frame of shape (n_queries, n_features)
+
+        Returns
+        -------
+        float32 array of shape (n_queries, n_subvectors, 2^bits)
+        """
+        parts = self._parts()
+        return parts.tables(self._turned(queries, parts), self._n_threads())
+
+    def asymmetric_distances(self, queries: Any, codes: Any) -> Rows:
+        """Squared distances of queries to what codes stand for: sums of their `distance_tables`.
+
+        The squared distance of a query to ``decode(codes)``, without decoding. Memory: the result.
+
+        Parameters
+        ----------
+        queries : array or data frame of shape (n_queries, n_features)
+        codes : array of whole numbers of shape (n_rows, n_subvectors)
+
+        Returns
+        -------
+        float32 array of shape (n_queries, n_rows)
+        """
+        parts = self._parts()
+        turned = self._turned(queries, parts)
+        return parts.distances(turned, self._codes(codes), self._n_threads())
+
+    def symmetric_distances(self, codes: Any, others: Any) -> Rows:
+        """Squared distances between what codes stand for.
+
+        Parameters
+        ----------
+        codes, others : arrays of whole numbers of shapes (n, n_subvectors), (m, n_subvectors)
+
+        Returns
+        -------
+        float32 array of shape (n, m)
+        """
+        parts, n_threads = self._parts(), self._n_threads()
+        words = parts.words_of(self._codes(codes), n_threads)
+        return parts.distances(words, self._codes(others), n_threads)
+
+    def _codes(self, codes: Any) -> Bytes:
+        return checked_codes(self._who, codes, self._n_features_out, len(self.codewords_), "codes")
+
+    def _turned(self, queries: Any, parts: PartCodes) -> Rows:
+        rows = self._dense_rows(_small_integers_as_floats(queries), reset=False)
+        return parts.turn(rows, self._n_threads())
+
+    def _check_together_loaded(self, sizes: Sizes) -> None:
+        starts = self.part_starts_
+        if sizes["codes"] not in (16, 256):
+            raise ValueError("codewords_ are neither 16 nor 256")
+        if starts.size < 2 or starts[0] != 0 or starts[-1] != self.n_features_in_:
+            raise ValueError("part_starts_ do not cover the columns")
+        if (np.diff(starts) < 1).any():
+            raise ValueError("part_starts_ do not rise")
+        if self.rotation_ is not None:
+            square = self.rotation_.T.astype(np.float64) @ self.rotation_
+            if not np.allclose(square, np.eye(len(square)), atol=1e-3):
+                raise ValueError("rotation_ is not orthogonal")
+
+
+def _small_integers_as_floats(X: Any) -> Any:
+    """Bytes and other numbers that float32 holds go the short way."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "iu" and X.dtype.itemsize <= 2:
+        return X.astype(np.float32)
+    return X
+
+
+def _note_unused(run: PartRun, n_rows: int, recorder: Recorder) -> None:
+    """An event for every part with codewords that no training row has."""
+    n_codes = run.counts.shape[1]
+    for m in np.flatnonzero((run.counts == 0).any(axis=1)):
+        n_used = int(np.count_nonzero(run.counts[m]))
+        recorder.event(
+            "unused codewords",
+            f"part {m} uses {n_used} of {n_codes} codewords for {n_rows} training rows: these have "
+            "few that differ there",
+            where=int(m),
+        )
