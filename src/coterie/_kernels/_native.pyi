@@ -490,6 +490,8 @@ def assign_part_means(
     sums: Doubles,
     counts: NDArray[np.int64],
     changed: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
 
 # Search.
 

@@ -24,7 +24,7 @@ from coterie.data import elsewhere
 from coterie.errors import FileError, ParameterError
 from coterie.neighbors.index import Neighbors
 from coterie.search._growing import Growing
-from coterie.search._index_file import Arrays, read_index, write_index
+from coterie.search._index_file import Arrays, blaming, read_index, write_index
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[Any]
@@ -195,17 +195,10 @@ class SearchIndex(ABC):
             Read the file once, to see that it is undamaged; False: trust it, and open at once.
         """
         kind, settings, arrays = read_index(path, check=check)
-        try:
+        with blaming(path):
             if kind != cls._kind:
                 raise FileError(f"it holds a {kind}, not a {cls._kind}; use coterie.search.load.")
             return cls._from_file(settings, arrays, n_threads)
-        except FileError as error:
-            raise FileError(f"Cannot load {os.fspath(path)!r}: {error}") from None
-        except Exception as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
-            raise FileError(
-                f"Cannot load {os.fspath(path)!r}: it is damaged ({reason})."
-            ) from error
 
     @classmethod
     def _from_file(cls, settings: dict[str, Any], arrays: Arrays, n_threads: int | None) -> Self:

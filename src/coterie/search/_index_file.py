@@ -9,10 +9,11 @@ import json
 import math
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +31,7 @@ _TYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"), "BOOL": np.dtype("?"),
 }  # fmt: skip
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
-_HEADER_BYTES = 1 << 20
+_HEADER_BYTES = 1 << 24
 _STEP = 1 << 26
 
 
@@ -79,8 +80,15 @@ def read_index(
     FileError
         If it is not an index, or damaged; without `check`, arrays are taken as they are.
     """
-    try:
+    with blaming(path):
         return _read(Path(path), check)
+
+
+@contextmanager
+def blaming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let whatever a hostile file provokes be an error of that file."""
+    try:
+        yield
     except FileNotFoundError:
         raise
     except FileError as error:
@@ -92,7 +100,20 @@ def read_index(
         ) from error
 
 
-def _read(path: Path, check: bool) -> tuple[str, dict[str, Any], Arrays]:
+def read_kind(path: str | os.PathLike[str]) -> str:
+    """The kind of a file's index; errors as of `read_index`."""
+    with blaming(path):
+        return str(_header(Path(path)).told["kind"])
+
+
+class _Header(NamedTuple):
+    told: dict[str, Any]
+    layout: dict[str, Any]
+    size: int
+
+
+def _header(path: Path) -> _Header:
+    """What a file says of itself, and where its arrays are."""
     if not path.exists():
         raise FileNotFoundError(2, "there is no such file", str(path))
     if not path.is_file():
@@ -110,15 +131,20 @@ def _read(path: Path, check: bool) -> tuple[str, dict[str, Any], Arrays]:
             f"it was written by coterie {told['version']} in file schema {told['schema']}, and "
             f"this version reads {SCHEMA}; upgrade coterie."
         )
-    arrays = _mapped(path, layout, 8 + size)
+    if not isinstance(told["settings"], dict) or not isinstance(told["kind"], str):
+        raise FileError("it is damaged: its header is malformed.")
+    return _Header(told, layout, 8 + size)
+
+
+def _read(path: Path, check: bool) -> tuple[str, dict[str, Any], Arrays]:
+    told, layout, start = _header(path)
+    arrays = _mapped(path, layout, start)
     if check:
         checksum = 0
         for array in arrays.values():
             checksum = _checksum(array, checksum)
         if checksum != told["checksum"]:
             raise FileError("it is damaged: its arrays are not those that were written.")
-    if not isinstance(told["settings"], dict) or not isinstance(told["kind"], str):
-        raise FileError("it is damaged: its header is malformed.")
     return told["kind"], told["settings"], arrays
 
 
