@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import centroid, density, hierarchy, medoid, mixture, neighbors
+from . import centroid, density, hierarchy, medoid, mixture, neighbors, search
 from ._harness import Workload
 
 FAMILIES: dict[str, Sequence[Workload]] = {
@@ -14,6 +14,7 @@ FAMILIES: dict[str, Sequence[Workload]] = {
     "density": density.WORKLOADS,
     "hierarchy": hierarchy.WORKLOADS,
     "mixture": mixture.WORKLOADS,
+    "search": search.WORKLOADS,
 }
 
 
