@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import centroid, density, evaluate, hierarchy, medoid, mixture, neighbors, quantize
+from . import (
+    centroid,
+    density,
+    evaluate,
+    hierarchy,
+    medoid,
+    mixture,
+    neighbors,
+    quantize,
+    search,
+)
 from ._harness import Workload
 
 FAMILIES: dict[str, Sequence[Workload]] = {
@@ -15,6 +25,7 @@ FAMILIES: dict[str, Sequence[Workload]] = {
     "density": density.WORKLOADS,
     "hierarchy": hierarchy.WORKLOADS,
     "mixture": mixture.WORKLOADS,
+    "search": search.WORKLOADS,
     "evaluate": evaluate.WORKLOADS,
 }
 

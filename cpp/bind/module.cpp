@@ -22,6 +22,7 @@ void add_minibatch(nb::module_& m);
 void add_mixture(nb::module_& m);
 void add_neighbors(nb::module_& m);
 void add_quantize(nb::module_& m);
+void add_search(nb::module_& m);
 void add_seeding(nb::module_& m);
 void add_vocabulary_tree(nb::module_& m);
 }  // namespace coterie::bind
@@ -56,6 +57,7 @@ NB_MODULE(COTERIE_MODULE, m) {
     coterie::bind::add_mixture(m);
     coterie::bind::add_neighbors(m);
     coterie::bind::add_quantize(m);
+    coterie::bind::add_search(m);
     coterie::bind::add_seeding(m);
     coterie::bind::add_vocabulary_tree(m);
 }

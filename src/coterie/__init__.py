@@ -65,6 +65,7 @@ _HOMES = {
     "errors": (),
     "evaluate": (),
     "plots": (),
+    "search": (),
     "select": (),
 }
 

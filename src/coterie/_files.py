@@ -30,7 +30,7 @@ from coterie.data import is_dask
 from coterie.errors import FileError
 from coterie.table_model import Scaling, TableModel
 
-__all__ = ["load", "load_bundle", "save_model"]
+__all__ = ["decode_model", "encode_model", "load", "load_bundle", "save_model"]
 
 FORMAT = "coterie"
 SCHEMA = 1
@@ -87,28 +87,12 @@ def save_model(
         If the file cannot be written, with its path.
     """
     name = type(model).__name__
-    if _public_estimator(name) is not type(model):
-        raise FileError(
-            f"Cannot save a {type(model).__module__}.{name}: a model file holds only the public "
-            f"estimators of coterie; save its arrays with numpy.savez instead."
-        )
     tensors: Tensors = {}
-    params = model.get_params(deep=False)
     header = {
         "format": FORMAT,
         "schema": SCHEMA,
         "version": version("coterie"),
-        "class": name,
-        "params": {
-            key: _encode(_storable(key, value), tensors, f"{name}.{key}")
-            for key, value in params.items()
-        },
-        "not_stored": sorted(k for k, v in params.items() if _storable(k, v) is not v),
-        "fitted": {
-            key: _encode(value, tensors, f"{name}.{key}")
-            for key, value in vars(model).items()
-            if _is_fitted_name(key)
-        },
+        **encode_model(model, tensors),
         "columns": None if columns is None else [str(column) for column in columns],
         "scaling": None
         if scaling is None
@@ -134,6 +118,37 @@ def save_model(
         file.write(outer)
         for array in arrays:
             file.write(array.reshape(-1).view(np.uint8).data)
+
+
+def encode_model(model: Any, tensors: Tensors) -> dict[str, Any]:
+    """A public estimator as JSON; its arrays are put into `tensors` and referred to by name."""
+    name = type(model).__name__
+    if _public_estimator(name) is not type(model):
+        raise FileError(
+            f"Cannot save a {type(model).__module__}.{name}: a model file holds only the public "
+            f"estimators of coterie; save its arrays with numpy.savez instead."
+        )
+    params = model.get_params(deep=False)
+    return {
+        "class": name,
+        "params": {
+            key: _encode(_storable(key, value), tensors, f"{name}.{key}")
+            for key, value in params.items()
+        },
+        "not_stored": sorted(k for k, v in params.items() if _storable(k, v) is not v),
+        "fitted": {
+            key: _encode(value, tensors, f"{name}.{key}")
+            for key, value in vars(model).items()
+            if _is_fitted_name(key)
+        },
+    }
+
+
+def decode_model(header: dict[str, Any], tensors: Tensors) -> Any:
+    """The estimator that `encode_model` wrote, checked; takes what it uses out of `tensors`."""
+    model = _build_model(header, tensors)
+    _let_model_check(model)
+    return model
 
 
 def load(path: str | os.PathLike[str]) -> Any:

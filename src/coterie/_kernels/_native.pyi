@@ -600,3 +600,55 @@ def look_up_colors(
 def paint(
     indices: NDArray[Any], palette: NDArray[np.uint8], out: NDArray[np.uint8], n_threads: int
 ) -> None: ...
+
+# Search.
+
+def search_flat(
+    rows: Floats,
+    row_ids: NDArray[np.int64],
+    shift: Floats,
+    scale: float,
+    metric: str,
+    queries: Floats,
+    values: Doubles,
+    ids: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def search_codes(
+    blocks: NDArray[np.uint8],
+    row_ids: NDArray[np.int64],
+    n_parts: int,
+    bits: int,
+    tables: NDArray[np.float32],
+    root: bool,
+    values: Doubles,
+    ids: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def search_certified(
+    blocks: NDArray[np.uint8],
+    row_ids: NDArray[np.int64],
+    n_parts: int,
+    bits: int,
+    tables: NDArray[np.float32],
+    rows: Floats,
+    errors: NDArray[np.float32],
+    worst_error: float,
+    longest: float,
+    stretch: float,
+    metric: str,
+    queries: Floats,
+    query_norms: Doubles,
+    values: Doubles,
+    ids: NDArray[np.int64],
+    n_compared: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def code_tables(
+    words: NDArray[np.float32],
+    starts: NDArray[np.int64],
+    metric: str,
+    queries: Doubles,
+    tables: NDArray[np.float32],
+    n_threads: int,
+) -> None: ...

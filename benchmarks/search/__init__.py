@@ -1,0 +1,7 @@
+"""Workloads of search among rows and codes."""
+
+from __future__ import annotations
+
+from . import bench_codes, bench_flat
+
+WORKLOADS = [*bench_flat.WORKLOADS, *bench_codes.WORKLOADS]

@@ -1,0 +1,8 @@
+"""Nearest rows among many: indexes that are built once and asked often."""
+
+from coterie.search.files import load
+from coterie.search.flat import FlatIndex
+from coterie.search.pq import CertifiedNeighbors, PQIndex
+from coterie.search.transformer import NeighborsTransformer
+
+__all__ = ["CertifiedNeighbors", "FlatIndex", "NeighborsTransformer", "PQIndex", "load"]

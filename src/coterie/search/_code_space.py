@@ -1,0 +1,107 @@
+"""The space of the codes: what a product quantizer makes of rows and queries, in float64."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._kernels import kernels
+
+Floats = npt.NDArray[Any]
+Doubles = npt.NDArray[np.float64]
+
+#: Rows that are looked at together.
+_BLOCK = 1 << 14
+
+
+class Quantizer(Protocol):
+    """What an index needs of a fitted product quantizer, besides an optional `rotation_`."""
+
+    n_features_in_: int
+    codebooks_: Any  # of every part, (n_words, width)
+
+    def encode(self, X: Any) -> npt.NDArray[np.uint8]:
+        """The codes of rows, (n_rows, n_parts)."""
+
+
+class CodeSpace:
+    """Where rows are compared by codes: brought to length one for cosine, rotated for OPQ.
+
+    Part m has the columns from `starts[m]` to `starts[m + 1]`.
+    """
+
+    def __init__(self, who: str, quantizer: Quantizer, metric: str) -> None:
+        if not hasattr(quantizer, "codebooks_"):
+            raise ValueError(
+                f"{who}: the quantizer is not fitted; call its fit with rows like those to add."
+            )
+        self.quantizer, self.metric = quantizer, metric
+        books = [np.asarray(book, dtype=np.float32) for book in quantizer.codebooks_]
+        self.n_features, self.n_parts, self.n_words = (
+            int(quantizer.n_features_in_),
+            len(books),
+            len(books[0]),
+        )
+        if self.n_words not in (16, 256):
+            raise ValueError(
+                f"{who}: the quantizer has {self.n_words} codewords a part; use one of 4 or 8 bits."
+            )
+        self.bits = 4 if self.n_words == 16 else 8
+        widths = [book.shape[1] for book in books]
+        self.starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        self._books = books
+        self._words = np.concatenate([book.ravel() for book in self._books])
+        rotation = getattr(quantizer, "rotation_", None)
+        self._rotation = None if rotation is None else np.asarray(rotation, dtype=np.float64)
+
+    @property
+    def stretch(self) -> float:
+        """By how much of itself a length may change on the way: rounding of the rotation."""
+        if self._rotation is None:
+            return 1e-12
+        off = self._rotation @ self._rotation.T - np.eye(len(self._rotation))
+        return float(np.sqrt(np.square(off).sum())) + 1e-12
+
+    def encode(self, rows: Floats) -> npt.NDArray[np.uint8]:
+        """The codes of rows, (n_rows, n_parts)."""
+        given = _to_length_one(rows).astype(rows.dtype) if self.metric == "cosine" else rows
+        return np.asarray(self.quantizer.encode(given))
+
+    def tables(self, queries: Floats, n_threads: int) -> tuple[npt.NDArray[np.float32], Doubles]:
+        """The tables of queries, (n_queries, n_parts, n_words), and their lengths in the space."""
+        asked = np.ascontiguousarray(self._place(queries))
+        tables = np.empty((len(asked), self.n_parts, self.n_words), dtype=np.float32)
+        metric = "inner_product" if self.metric == "cosine" else self.metric
+        kernels.code_tables(self._words, self.starts, metric, asked, tables, n_threads)
+        if not np.isfinite(tables).all():
+            raise ValueError(
+                "PQIndex: queries are so far from the codewords that float32 overflows; scale "
+                "rows and queries down."
+            )
+        return tables, np.sqrt(np.square(asked).sum(axis=1))
+
+    def errors(self, rows: Floats, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+        """How far every row is from its code, rounded up."""
+        errors = np.empty(len(rows), dtype=np.float32)
+        for begin in range(0, len(rows), _BLOCK):
+            here = slice(begin, begin + _BLOCK)
+            off = self._place(rows[here])
+            for m, book in enumerate(self._books):
+                off[:, self.starts[m] : self.starts[m + 1]] -= book[codes[here, m]]
+            exact = np.sqrt(np.square(off).sum(axis=1)) * (1 + 1e-12)
+            errors[here] = np.nextafter(exact.astype(np.float32), np.float32(np.inf))
+        return errors
+
+    def _place(self, rows: Floats) -> Doubles:
+        """Rows as float64 in the space of the codes; a copy."""
+        placed = _to_length_one(rows) if self.metric == "cosine" else rows.astype(np.float64)
+        return placed if self._rotation is None else placed @ self._rotation
+
+
+def _to_length_one(rows: Floats) -> Doubles:
+    """Rows over their length; zeros stay."""
+    wide = rows.astype(np.float64)
+    norms = np.sqrt(np.square(wide).sum(axis=1, keepdims=True))
+    return np.divide(wide, norms, out=np.zeros_like(wide), where=norms > 0)

@@ -1,0 +1,223 @@
+"""Search among the codes of a product quantizer."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._kernels import kernels
+from coterie.errors import FileError
+from coterie.neighbors.index import Neighbors
+from coterie.search._code_blocks import BLOCK_ROWS, as_bytes, from_blocks, n_bytes, to_blocks
+from coterie.search._code_space import CodeSpace, Quantizer
+from coterie.search._growing import Growing
+from coterie.search._index import Floats, Ints, SearchIndex
+from coterie.search._index_file import Arrays
+from coterie.search._stored_quantizer import restored, stored
+
+__all__ = ["CertifiedNeighbors", "PQIndex"]
+
+#: Queries whose tables are made together.
+_QUERIES = 4096
+
+
+class CertifiedNeighbors(NamedTuple):
+    """Neighbours that are proved to be the nearest, and how many rows were compared for that.
+
+    `dists` and `ids` are of shape (n_queries, k), `n_compared` of shape (n_queries,).
+    """
+
+    dists: npt.NDArray[np.float64]
+    ids: Ints
+    n_compared: Ints
+
+
+class _Rows(NamedTuple):
+    rows: Floats
+    errors: npt.NDArray[np.float32]
+    worst_error: float
+    longest: float
+
+
+class _Now(NamedTuple):
+    ids: Ints
+    blocks: npt.NDArray[np.uint8]
+    kept: _Rows | None
+
+
+class PQIndex(SearchIndex):
+    """Codes of a product quantizer, searched whole.
+
+    A row x is kept as its code, M numbers of 8 or 4 bits that stand for a point c(x); the distance
+    of a query is that to c(x), a sum of M entries of tables made once a query (asymmetric
+    distance; Jegou, Douze and Schmid 2011). Tables are rounded to bytes and looked up in registers
+    (Andre, Kermarrec and Le Scouarnec 2015) to see which rows may be near enough, and those are
+    summed in float32: answers have the bits of the plain float32 sums in the order of the parts,
+    equals by lower id.
+
+    With `keep_rows` the index also keeps the rows and how far each is from its code, e = |x -
+    c(x)|. Since | |q - x| - |q - c(x)| | <= e, codes then bound the distances of the rows from
+    both sides, and `search_certified` gives the nearest *rows*, exactly.
+
+    A search takes O(n_queries n_rows M) time. Memory: M (8 bits) or M / 2 (4 bits) bytes a row and
+    8 for its id; with `keep_rows` the rows, and 4 bytes more.
+
+    Parameters
+    ----------
+    quantizer : ProductQuantizer
+        Fitted, with 4 or 8 bits; for cosine, on rows of length one.
+    metric : {"euclidean", "sqeuclidean", "inner_product", "cosine"}
+        As for `FlatIndex`.
+    keep_rows : bool
+    dtype : {"float32", "float64"}
+        What rows that are kept, and queries, are held as.
+    n_threads : int or None
+    """
+
+    _kind = "PQIndex"
+
+    def __init__(
+        self,
+        quantizer: Quantizer,
+        *,
+        metric: str = "euclidean",
+        keep_rows: bool = False,
+        dtype: npt.DTypeLike = "float32",
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(metric, dtype, n_threads)
+        self.quantizer, self.keep_rows = quantizer, bool(keep_rows)
+        self._space = CodeSpace(type(self).__name__, quantizer, metric)
+        width = n_bytes(self._space.n_parts, self._space.bits)
+        self._n_coded = 0
+        self._blocks = Growing(np.empty((0, width, BLOCK_ROWS), dtype=np.uint8))
+        self._rows = Growing(np.empty((0, self._space.n_features), self.dtype))
+        self._errors = Growing(np.empty(0, dtype=np.float32))
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the rows."""
+        return self._space.n_features
+
+    def codes(self) -> npt.NDArray[np.uint8]:
+        """The bytes of the codes, in the order of `ids`; of 4 bits, two are in a byte."""
+        return from_blocks(self._blocks.view, self._n_coded).copy()
+
+    def search_certified(self, queries: Any, k: int) -> CertifiedNeighbors:
+        """The k nearest rows of every query, not codes, with a proof; `keep_rows` is needed.
+
+        Rows are compared exactly in the order of the lower bounds of their distances, until these
+        exceed the k-th distance found. The answer is that of `FlatIndex`, to the last bit.
+
+        Returns
+        -------
+        CertifiedNeighbors
+            With `n_compared`, how many rows each query had to be compared with.
+        """
+        asked, found, now = self._question(queries, k)
+        if now.kept is None:
+            raise ValueError(
+                "PQIndex: search_certified needs the rows and only codes are kept; make the index "
+                "with keep_rows=True."
+            )
+        proved = CertifiedNeighbors(*found, np.empty(len(asked), dtype=np.int64))
+        space, kept, n_threads = self._space, now.kept, self._threads()
+        for begin in range(0, len(asked), _QUERIES):
+            here = slice(begin, begin + _QUERIES)
+            tables, norms = space.tables(asked[here], n_threads)
+            kernels.search_certified(
+                now.blocks, now.ids, space.n_parts, space.bits, tables, kept.rows, kept.errors,
+                kept.worst_error, kept.longest, space.stretch, self.metric, asked[here], norms,
+                proved.dists[here], proved.ids[here], proved.n_compared[here], n_threads,
+            )  # fmt: skip
+        return proved
+
+    def _take(self, rows: Floats) -> None:
+        space = self._space
+        if not len(rows):
+            return
+        codes = space.encode(rows)
+        n_full = self._n_coded // BLOCK_ROWS
+        begun = from_blocks(self._blocks.view[n_full:], self._n_coded - n_full * BLOCK_ROWS)
+        self._blocks.truncate(n_full)
+        self._blocks.extend(to_blocks(np.concatenate([begun, as_bytes(codes, space.bits)])))
+        self._n_coded += len(rows)
+        if self.keep_rows:
+            self._rows.extend(rows)
+            self._errors.extend(space.errors(rows, codes))
+
+    def _forget_after(self, n_rows: int) -> None:
+        self._n_coded = n_rows
+        self._blocks.truncate(-(-n_rows // BLOCK_ROWS))
+        if self.keep_rows:
+            self._rows.truncate(n_rows)
+            self._errors.truncate(n_rows)
+
+    def _keep(self, kept: npt.NDArray[np.bool_]) -> None:
+        self._blocks = Growing(to_blocks(from_blocks(self._blocks.view, self._n_coded)[kept]))
+        self._n_coded = int(kept.sum())
+        if self.keep_rows:
+            self._rows = Growing(self._rows.view[kept])
+            self._errors = Growing(self._errors.view[kept])
+
+    def _state(self) -> _Now:
+        kept = None
+        if self.keep_rows:
+            rows, errors = self._rows.view, self._errors.view
+            kept = _Rows(rows, errors, float(errors.max(initial=0)), _longest(rows))
+        return _Now(self._ids.view, self._blocks.view, kept)
+
+    def _answer(self, now: _Now, queries: Floats, found: Neighbors, n_threads: int) -> None:
+        space = self._space
+        for begin in range(0, len(queries), _QUERIES):
+            here = slice(begin, begin + _QUERIES)
+            tables, _ = space.tables(queries[here], n_threads)
+            kernels.search_codes(
+                now.blocks, now.ids, space.n_parts, space.bits, tables,
+                self.metric == "euclidean", found.dists[here], found.ids[here], n_threads,
+            )  # fmt: skip
+        if self.metric == "cosine":
+            np.add(found.dists, 1, out=found.dists)
+
+    def _stored(self) -> tuple[dict[str, Any], Arrays]:
+        settings, arrays = stored(self.quantizer)
+        arrays["blocks"] = self._blocks.view
+        if self.keep_rows:
+            arrays |= {"rows": self._rows.view, "errors": self._errors.view}
+        return {"quantizer": settings, "keep_rows": self.keep_rows}, arrays
+
+    @classmethod
+    def _restored(cls, settings: dict[str, Any], arrays: Arrays, n_threads: int | None) -> Self:
+        blocks = arrays.pop("blocks")
+        kept = {name: arrays.pop(name) for name in ("rows", "errors") if settings["keep_rows"]}
+        index = cls(
+            restored(settings["quantizer"], arrays), metric=settings["metric"],
+            keep_rows=settings["keep_rows"], dtype=settings["dtype"], n_threads=n_threads,
+        )  # fmt: skip
+        held = {"blocks": blocks, **kept}
+        for name, array in held.items():
+            empty = getattr(index, f"_{name}").view
+            if array.dtype != empty.dtype or array.shape[1:] != empty.shape[1:]:
+                raise FileError(f"it is damaged: its {name} are of another type or shape.")
+            setattr(index, f"_{name}", Growing(array))
+        return index
+
+    def _check_restored(self, n_rows: int) -> None:
+        lengths = {len(self._rows), len(self._errors)} if self.keep_rows else {n_rows}
+        if lengths != {n_rows} or len(self._blocks) != -(-n_rows // BLOCK_ROWS):
+            raise FileError("it is damaged: it has not as many codes, rows and ids.")
+        if self.keep_rows and not (self._errors.view >= 0).all():
+            raise FileError("it is damaged: its errors are not all zero or more.")
+        self._n_coded = n_rows
+
+
+def _longest(rows: Floats) -> float:
+    """The length of the longest row, rounded up."""
+    step = 1 << 14
+    longest = (
+        float(np.square(rows[i : i + step], dtype=np.float64).sum(axis=1).max(initial=0))
+        for i in range(0, len(rows), step)
+    )
+    return float(np.sqrt(max(longest, default=0.0))) * (1 + 1e-9)

@@ -1,0 +1,102 @@
+"""An index in a scikit-learn pipeline: neighbours as a sparse graph."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._checks import whole
+from coterie._doors import FLOATS, validated
+from coterie.errors import ParameterError
+from coterie.search._index import SearchIndex
+from coterie.search.flat import FlatIndex
+
+__all__ = ["NeighborsTransformer"]
+
+
+class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """The nearest rows of the fit, found by an index, as scikit-learn's methods take them.
+
+    Stands where scikit-learn has a `KNeighborsTransformer` (before an estimator with
+    ``metric="precomputed"``) or a `NearestNeighbors` that is asked by `kneighbors`. Time and memory
+    are those of the index, and 12 bytes a neighbour.
+
+    Parameters
+    ----------
+    n_neighbors : int
+    index : SearchIndex or None
+        An index without rows, of which `fit` fills a copy; None: a `FlatIndex`, float64 where the
+        rows are.
+
+    Attributes
+    ----------
+    index_ : SearchIndex
+        With the rows of the fit under the ids 0, 1, ...
+    n_samples_fit_ : int
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from coterie.search import NeighborsTransformer
+    >>> classifier = KNeighborsClassifier(1, metric="precomputed")
+    >>> model = make_pipeline(NeighborsTransformer(2), classifier)
+    >>> model.fit([[0.0], [1.0], [9.0]], [0, 0, 1]).predict([[8.0]]).tolist()
+    [1]
+    """
+
+    def __init__(self, n_neighbors: int = 5, *, index: SearchIndex | None = None) -> None:
+        self.n_neighbors = n_neighbors
+        self.index = index
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fill a copy of the index with the rows of X."""
+        if not whole(1).allows(self.n_neighbors):
+            raise ParameterError(
+                f"NeighborsTransformer: n_neighbors={self.n_neighbors!r} was given; use a whole "
+                "number of at least 1."
+            )
+        rows = validated(self, X, dtype=FLOATS, ensure_min_samples=1)
+        empty = FlatIndex(dtype=rows.dtype) if self.index is None else copy.deepcopy(self.index)
+        if empty.n_rows:
+            raise ParameterError(
+                f"NeighborsTransformer: the index has {empty.n_rows} rows already; give one "
+                "without rows."
+            )
+        self.index_ = empty.add(rows)
+        self.n_samples_fit_ = self._n_features_out = len(rows)
+        return self
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]] | npt.NDArray[np.int64]:
+        """Distances and numbers of the nearest rows of the fit, nearest first.
+
+        Where there are fewer rows than are asked for, all of them. X must be given.
+        """
+        found = self._found(X, self.n_neighbors if n_neighbors is None else n_neighbors)
+        return found if return_distance else found[1]
+
+    def transform(self, X: Any) -> sp.csr_matrix:
+        """Distances to the n_neighbors + 1 nearest rows of the fit, (n_rows, n_samples_fit_).
+
+        One more than `n_neighbors`, as scikit-learn has it: a row of the fit is its own nearest.
+        """
+        dists, ids = self._found(X, self.n_neighbors + 1)
+        n_rows, k = ids.shape
+        shape = (n_rows, self.n_samples_fit_)
+        return sp.csr_matrix((dists.ravel(), ids.ravel(), np.arange(n_rows + 1) * k), shape=shape)
+
+    def _found(
+        self, X: Any, n_neighbors: int
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        check_is_fitted(self)
+        rows = validated(self, X, dtype=FLOATS, reset=False)
+        dists, ids = self.index_.search(rows, n_neighbors)
+        return dists[:, : self.n_samples_fit_], ids[:, : self.n_samples_fit_]

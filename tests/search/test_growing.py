@@ -1,0 +1,37 @@
+"""An array that grows leaves what it handed out as it was."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coterie.search._growing import Growing
+
+
+def test_it_grows_and_views_stay() -> None:
+    rows = Growing(np.empty((0, 2)))
+    seen, want = [], np.empty((0, 2))
+    for n in (1, 3, 0, 10, 2, 40):
+        new = np.full((n, 2), float(n))
+        rows.extend(new)
+        want = np.concatenate([want, new])
+        seen.append((rows.view, want))
+    assert len(rows) == 56
+    for view, copy in seen:
+        np.testing.assert_array_equal(view, copy)
+
+
+def test_it_forgets() -> None:
+    rows = Growing(np.arange(5.0))
+    rows.truncate(2)
+    rows.extend(np.array([9.0]))
+    assert rows.view.tolist() == [0, 1, 9]
+
+
+def test_what_may_not_be_written_to_is_copied() -> None:
+    fixed = np.arange(4.0)
+    fixed.flags.writeable = False
+    rows = Growing(fixed)
+    rows.truncate(3)
+    rows.extend(np.array([7.0]))
+    assert rows.view.tolist() == [0, 1, 2, 7]
+    assert fixed.tolist() == [0, 1, 2, 3]

@@ -1,0 +1,185 @@
+"""Rows that come and go under ids, held to a dict of rows. Covers coterie.search._index."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from numpy.testing import assert_array_equal
+
+from brute_twin import brute
+from coterie.search import FlatIndex
+
+
+class RowsUnderIds(RuleBasedStateMachine):
+    """Adds and removes, each followed by the same question to the index and to the dict."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.index = FlatIndex()
+        self.twin: dict[int, Any] = {}
+        self.next_id = 0
+        self.rng = np.random.default_rng(0)
+
+    @rule(n=st.integers(1, 70))
+    def add(self, n: int) -> None:
+        rows = self.rng.integers(-2, 3, size=(n, 4)).astype(np.float32)
+        self.index.add(rows)
+        self.twin.update(zip(range(self.next_id, self.next_id + n), rows, strict=True))
+        self.next_id += n
+
+    @rule(ids=st.lists(st.integers(0, 300), min_size=1, max_size=30, unique=True))
+    def add_under_ids(self, ids: list[int]) -> None:
+        rows = self.rng.integers(-2, 3, size=(len(ids), 4)).astype(np.float32)
+        if self.twin.keys() & set(ids):
+            with pytest.raises(ValueError, match="would belong to two rows; remove"):
+                self.index.add(rows, ids)
+            return
+        self.index.add(rows, ids)
+        self.twin.update(zip(ids, rows, strict=True))
+        self.next_id = max(self.next_id, max(ids) + 1)
+
+    @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        if self.twin:
+            gone = data.draw(st.lists(st.sampled_from(sorted(self.twin)), max_size=40))
+            self.index.remove(gone)
+            for one in set(gone):
+                del self.twin[one]
+
+    @rule()
+    def refuse(self) -> None:
+        before = self.index.n_rows
+        with pytest.raises(ValueError, match="contains NaN"):
+            self.index.add([[0.0, 1, 2, np.nan]])
+        with pytest.raises(ValueError, match="id 999 was to be removed and no row has it"):
+            self.index.remove([999])
+        assert self.index.n_rows == before
+
+    @rule()
+    def copy(self) -> None:
+        self.index = pickle.loads(pickle.dumps(copy.deepcopy(self.index)))
+
+    @invariant()
+    def answers_as_the_dict(self) -> None:
+        assert len(self.index) == self.index.n_rows == len(self.twin)
+        assert sorted(self.index.ids.tolist()) == sorted(self.twin)
+        if not self.twin:
+            return
+        ids, rows = np.array([*self.twin]), np.array([*self.twin.values()])
+        queries = np.array([[0.0, 0, 0, 0], [1, -1, 2, 0.5]], dtype=np.float32)
+        dists, found = brute(rows, ids, queries, 6, "euclidean")
+        answer = self.index.search(queries, 6)
+        assert_array_equal(answer.ids, found)
+        assert_array_equal(answer.dists, dists)
+
+
+TestRowsUnderIds = RowsUnderIds.TestCase
+TestRowsUnderIds.settings = settings(max_examples=40, stateful_step_count=12, deadline=None)
+
+
+@pytest.fixture
+def index() -> FlatIndex:
+    return FlatIndex().add([[0.0, 0], [1, 0], [5, 5]])
+
+
+def test_what_is_refused_is_refused_in_a_sentence(index: FlatIndex) -> None:
+    with pytest.raises(
+        ValueError, match=r"^FlatIndex: it has no rows to search; add some first\.$"
+    ):
+        FlatIndex().search([[1.0]], 1)
+    with pytest.raises(ValueError, match="it has no rows to search"):
+        FlatIndex().add([[1.0]]).remove([0]).search([[1.0]], 1)
+    with pytest.raises(ValueError, match="rows of 2 columns and queries has 3; pass rows with"):
+        index.search([[1.0, 2, 3]], 1)
+    with pytest.raises(ValueError, match="rows of 2 columns and X has 1; pass rows with"):
+        index.add([[1.0]])
+    with pytest.raises(ValueError, match="queries contains NaN"):
+        index.search([[np.nan, 1]], 1)
+    with pytest.raises(ValueError, match="infinity"):
+        index.add(np.array([[1e300, 1]]))
+    for k in (0, -1, 1.5, None):
+        with pytest.raises(ValueError, match=f"k={k} was asked for; use a whole number"):
+            index.search([[1.0, 2]], k)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="2 ids were given for 1 rows; pass one id a row"):
+        index.add([[1.0, 2]], [7, 8])
+    with pytest.raises(ValueError, match="id 4 would belong to two rows"):
+        index.add([[1.0, 2], [3, 4]], [4, 4])
+    with pytest.raises(ValueError, match="id -3 was given; use whole numbers from 0 on"):
+        index.add([[1.0, 2]], [-3])
+    with pytest.raises(ValueError, match="pass a list of whole numbers"):
+        index.add([[1.0, 2]], [0.5])
+    with pytest.raises(ValueError, match="metric='manhattan' was given; use one of"):
+        FlatIndex(metric="manhattan")
+    with pytest.raises(ValueError, match="use 'float32' or 'float64'"):
+        FlatIndex(dtype="int8")
+    assert index.ids.tolist() == [0, 1, 2]
+
+
+def test_ids_go_on_from_the_largest_ever(index: FlatIndex) -> None:
+    index.remove([2]).add([[9.0, 9]])
+    assert index.ids.tolist() == [0, 1, 3]
+    assert index.add([[8.0, 8]], [50]).add([[7.0, 7]]).ids.tolist() == [0, 1, 3, 50, 51]
+
+
+def test_a_failed_first_add_leaves_no_columns() -> None:
+    index = FlatIndex()
+    with pytest.raises(ValueError, match="NaN"):
+        index.add([[np.nan]])
+    assert index.n_features is None
+    assert index.add([[1.0, 2]]).n_features == 2
+
+
+def test_rows_come_from_files_block_by_block(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    np.save(tmp_path / "x.npy", X)
+    answer = FlatIndex(dtype="float64").add(tmp_path / "x.npy").search(tmp_path / "x.npy", 2)
+    assert answer.ids[:, 0].tolist() == list(range(500))
+
+
+def test_kneighbors_answers_as_scikit_learns() -> None:
+    from sklearn.neighbors import NearestNeighbors
+
+    X = np.random.default_rng(0).normal(size=(200, 5))
+    theirs = NearestNeighbors().fit(X).kneighbors(X[:20], 4)
+    index = FlatIndex(dtype="float64").add(X)
+    dists, ids = index.kneighbors(X[:20], 4)
+    assert_array_equal(ids, theirs[1])
+    np.testing.assert_allclose(dists, theirs[0], atol=1e-7)
+    assert_array_equal(index.kneighbors(X[:20], 4, return_distance=False), ids)
+
+
+def test_many_threads_may_ask_while_one_adds_and_removes() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 8)).astype(np.float32)
+    index = FlatIndex().add(X)
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        try:
+            while not done.is_set():
+                found = index.search(X[:50], 1)
+                assert found.ids[:, 0].tolist() == list(range(50))
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for i in range(60):
+        index.add(rng.normal(size=(50, 8)) + 100)
+        if i % 2:
+            index.remove(index.ids[400:])
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not failures

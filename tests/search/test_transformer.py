@@ -1,0 +1,69 @@
+"""Neighbours in a scikit-learn pipeline, held to scikit-learn's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.manifold import Isomap
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer, NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from coterie import ProductQuantizer
+from coterie.search import FlatIndex, NeighborsTransformer, PQIndex
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 6))
+
+
+@parametrize_with_checks([NeighborsTransformer(n_neighbors=2)])
+def test_it_is_an_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_its_graph_is_scikit_learns() -> None:
+    ours = NeighborsTransformer(4).fit(X).transform(X[:50])
+    theirs = KNeighborsTransformer(n_neighbors=4).fit(X).transform(X[:50])
+    assert ours.shape == theirs.shape == (50, 300)
+    np.testing.assert_array_equal(ours.indices, theirs.indices)
+    np.testing.assert_array_equal(ours.indptr, theirs.indptr)
+    np.testing.assert_allclose(ours.data, theirs.data, atol=1e-7)
+
+
+def test_its_neighbours_are_scikit_learns() -> None:
+    model, theirs = NeighborsTransformer(4).fit(X), NearestNeighbors(n_neighbors=4).fit(X)
+    for k in (None, 7):
+        dists, ids = model.kneighbors(X[:9], k)
+        np.testing.assert_array_equal(ids, theirs.kneighbors(X[:9], k)[1])
+        np.testing.assert_allclose(dists, theirs.kneighbors(X[:9], k)[0], atol=1e-7)
+    assert model.kneighbors(X[:9], 400, return_distance=False).shape == (9, 300)  # type: ignore[union-attr]
+
+
+def test_pipelines_end_as_with_scikit_learns() -> None:
+    y = (X[:, 0] > 0).astype(int)
+    classifier = KNeighborsClassifier(3, metric="precomputed")
+    for end in (classifier, Isomap(n_neighbors=8, metric="precomputed")):
+        ours = make_pipeline(NeighborsTransformer(8), clone(end)).fit(X, y)
+        theirs = make_pipeline(KNeighborsTransformer(n_neighbors=8), clone(end)).fit(X, y)
+        ask = "predict" if hasattr(end, "predict") else "transform"
+        answers = [getattr(model, ask)(X[:30]) for model in (ours, theirs)]
+        np.testing.assert_allclose(*answers, atol=1e-5)
+
+
+def test_any_index_may_stand_in_it() -> None:
+    quantizer = ProductQuantizer(3, bits=8, n_iter=4, random_state=0).fit(X)
+    empty = PQIndex(quantizer, dtype="float64")
+    model = clone(NeighborsTransformer(3, index=empty)).fit(X)
+    assert isinstance(model.index_, PQIndex)
+    assert empty.n_rows == 0
+    assert model.transform(X).nnz == 4 * len(X)
+
+
+def test_what_is_refused_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ValueError, match="the index has 300 rows already; give one without"):
+        NeighborsTransformer(index=FlatIndex().add(X)).fit(X)
+    with pytest.raises(ValueError, match="n_neighbors=0 was given; use a whole number"):
+        NeighborsTransformer(0).fit(X)
