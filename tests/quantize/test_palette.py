@@ -65,14 +65,12 @@ def test_the_squared_error_is_what_it_says() -> None:
 
 def test_the_table_gives_what_comparing_every_pixel_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     pixels = pixels_of(np.uint8, 3)
-    by_pixel = learnt(pixels, 7)[2]
+    _, palette, by_pixel = learnt(pixels, 7)
     monkeypatch.setattr(_colors, "_TABLE_PIXELS", 1)
     colors = count_colors(pixels, 1)
     assert colors.numbers is not None
     space = SPACES["rgb"](255, False)
-    by_table = apply_palette(
-        pixels, colors, by_pixel.palette[::-1], space, error_space=space, n_threads=2
-    )
+    by_table = apply_palette(pixels, colors, palette, space, error_space=space, n_threads=2)
     for name in ("palette", "indices", "counts"):
         np.testing.assert_array_equal(getattr(by_table, name), getattr(by_pixel, name))
     assert by_table.sq_error == by_pixel.sq_error
