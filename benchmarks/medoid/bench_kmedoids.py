@@ -98,9 +98,9 @@ def workload(
     """One size."""
     contenders: list[Contender] = [peers.coterie(functools.partial(coterie_kmedoids, method))]
     if with_peer:
-        for n_cpu, name in ((1, "kmedoids, 1 thread"), (N_THREADS, "kmedoids")):
+        for n_cpu, peer in ((1, "kmedoids, 1 thread"), (N_THREADS, "kmedoids")):
             prepare = functools.partial(kmedoids_fasterpam, n_cpu)
-            contenders.append(peers.kmedoids(prepare, name))
+            contenders.append(peers.kmedoids(prepare, peer))
     return Workload(
         name,
         f"k-medoids {title}, k={n_clusters}",

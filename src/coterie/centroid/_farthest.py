@@ -34,8 +34,9 @@ def farthest_rows(blocks: Source, space: Space, first: int) -> Iterator[Far]:
     next one is asked for. Ends where all rows left are copies of those taken, or have no weight.
 
     Rows by number cost O(n d) each at most, a quarter of it where clusters are weak, and 12 bytes a
-    row; CSR rows O(n d) and the memory of `SeedDistances`; rows that only come by cost a pass each,
-    which looks at all rows taken so far.
+    row, and so do rows that only come by, in a pass each; CSR rows cost O(n d) and the memory of
+    `SeedDistances`. On a cluster, and for CSR rows that come by, each pass looks at all rows taken
+    so far.
     """
     if not isinstance(blocks, RowsByNumber):
         return _of_stream(blocks, space, first)
@@ -76,15 +77,47 @@ def _of_sparse(blocks: RowsByNumber, space: Space, first: int) -> Iterator[Far]:
 
 
 def _of_stream(blocks: Source, space: Space, first: int) -> Iterator[Far]:
-    """By a pass for every row, which looks at all rows taken so far."""
+    """By a pass for every row; bounds are kept of each block, unless blocks are with others."""
+    kept = None if blocks.remote or blocks.sparse else _KeptBounds(blocks.n_rows)
     centers = blocks.take([first])
     while True:
-        found = blocks.total(find_farthest, ByCenters(centers, space), centers, 1)
-        if found.rows.size == 0:
-            return
-        values = found.values.astype(np.float64)
-        yield Far(int(found.rows[0]), values, float(np.sqrt(found.dists[0]) / space.scale))
+        if kept is None:
+            found = blocks.total(find_farthest, ByCenters(centers, space), centers, 1)
+            if found.rows.size == 0:
+                return
+            row, values = int(found.rows[0]), found.values.astype(np.float64)
+            sq_dist = found.dists[0]
+        else:
+            row, sq_dist, values = kept.farthest(blocks, space, centers)
+            if row < 0:
+                return
+        yield Far(row, values, float(np.sqrt(sq_dist) / space.scale))
         centers = np.concatenate([centers, values])
+
+
+class _KeptBounds:
+    """What is known of the distance of every row of a stream to the rows taken."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._sq_dists = np.full(n_rows, np.inf)
+        self._n_seen = np.zeros(n_rows, dtype=np.int32)
+        self._tops: dict[int, Floats] = {}
+
+    def farthest(
+        self, blocks: Source, space: Space, centers: Floats
+    ) -> tuple[int, float, npt.NDArray[np.float64]]:
+        """The row farthest from the centres, how far, squared and in the space, and its values."""
+        best, values = (-1, 0.0), np.empty((1, blocks.n_cols))
+        for block in blocks:
+            if block.start not in self._tops:
+                self._tops[block.start] = np.full(kernels.n_far_blocks(block.n_rows), np.inf)
+            row, sq_dist = kernels.find_farthest(
+                block.rows, block.weights, space.scale, centers, self._sq_dists[block.span],
+                self._n_seen[block.span], self._tops[block.start], block.n_threads,
+            )  # fmt: skip
+            if sq_dist > best[1]:
+                best, values = (block.start + row, sq_dist), np.array(block.rows[row : row + 1])
+        return *best, values.astype(np.float64)
 
 
 def spare_rows(blocks: Source, taken: npt.ArrayLike, size: int) -> Ints:
