@@ -110,15 +110,22 @@ def _rows_of(model: Any, rows: Rows, centers: npt.NDArray[Any]) -> npt.NDArray[A
     return np.asarray(rows[centers] if given else model.cluster_centers_)
 
 
+def _distances_held(who: str, rows: Rows, asked: dict[str, Any]) -> Rows:
+    """Rows as they are, or in memory where they are distances."""
+    if asked.get("metric") == "precomputed" and isinstance(rows, Source):
+        return rows_in_memory(who, rows, "metric='precomputed'")
+    return rows
+
+
 def kmedoids(rows: Rows, choices: Choices, units: str) -> Found:
     """k-medoids."""
     from coterie import KMedoids
 
-    model = KMedoids(
-        **_params(METHODS["kmedoids"].options, choices),
-        random_state=choices.seed,
-        callback=choices.callback,
-    ).fit(rows)
+    asked = _params(METHODS["kmedoids"].options, choices)
+    rows = _distances_held("KMedoids", rows, asked)
+    model = KMedoids(**asked, random_state=choices.seed, callback=choices.callback).fit(rows)
+    if is_dask(model.labels_):
+        model.labels_ = model.labels_.compute()
     facts = {"total dev.": f"{model.inertia_:.10g} ({units})", **_course(model.history_)}
     notes = [event["detail"] for event in model.events_]
     return Found(model, model.labels_, _rows_of(model, rows, model.medoid_indices_), facts, notes)
@@ -129,8 +136,7 @@ def kcenter(rows: Rows, choices: Choices, units: str) -> Found:
     from coterie import KCenter
 
     asked = _params(METHODS["kcenter"].options, choices)
-    if asked.get("metric") == "precomputed" and isinstance(rows, Source):
-        rows = rows_in_memory("KCenter", rows, "metric='precomputed'")
+    rows = _distances_held("KCenter", rows, asked)
     model = KCenter(**asked, random_state=choices.seed).fit(rows)
     if is_dask(model.labels_):
         model.labels_ = model.labels_.compute()
@@ -275,6 +281,7 @@ METHODS: dict[str, Method] = {
             "metric": "metric",
         },
         least_rows=1,
+        streams=True,
     ),
     "kcenter": Method(
         "KCenter",
