@@ -4,7 +4,9 @@
 
 #include "convert.hpp"
 #include "metric_args.hpp"
+#include "tree_args.hpp"
 
+#include "coterie/hierarchy/genie.hpp"
 #include "coterie/hierarchy/linkage_merges.hpp"
 #include "coterie/hierarchy/linkage_triangle.hpp"
 #include "coterie/hierarchy/linkage_vectors.hpp"
@@ -67,6 +69,14 @@ void link_vectors_of(std::string method, Rows<T> rows, Weights sizes, Column<con
     });
 }
 
+void genie_order_of(Column<const std::int32_t> heads, Column<const std::int32_t> tails,
+                    double threshold, Column<std::int32_t> order) {
+    require_tree(as_span(heads), as_span(tails));
+    require_length(order, heads.shape(0), "there must be an entry an edge");
+    without_gil(
+        [&] { genie_order(as_span(heads), as_span(tails), threshold, order.data(), crew_of(1)); });
+}
+
 template <class T>
 void add_for(nb::module_& m) {
     using namespace nb::literals;
@@ -83,6 +93,9 @@ void add_for(nb::module_& m) {
 void add_hierarchy(nb::module_& m) {
     add_for<float>(m);
     add_for<double>(m);
+    using namespace nb::literals;
+    m.def("genie_order", &genie_order_of, "heads"_a.noconvert(), "tails"_a.noconvert(),
+          "threshold"_a, "order"_a.noconvert());
 }
 
 }  // namespace coterie::bind

@@ -372,6 +372,12 @@ def measure_gains(
     gains: Doubles,
     n_threads: int,
 ) -> None: ...
+def genie_order(
+    heads: NDArray[np.int32],
+    tails: NDArray[np.int32],
+    threshold: float,
+    order: NDArray[np.int32],
+) -> None: ...
 def merge_tree(
     heads: NDArray[np.int32],
     tails: NDArray[np.int32],
@@ -593,6 +599,7 @@ def assign_part_means(
     counts: NDArray[np.int64],
     changed: NDArray[np.int64],
     n_threads: int,
+) -> None: ...
 def count_colors(pixels: NDArray[np.uint8], counts: NDArray[np.uint32], n_threads: int) -> None: ...
 def look_up_colors(
     pixels: NDArray[np.uint8], table: NDArray[Any], indices: NDArray[Any], n_threads: int
