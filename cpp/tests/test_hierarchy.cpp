@@ -129,7 +129,7 @@ TEST(a_table_numbers_its_unions) {
     CHECK(table == expected);
 }
 
-// A random tree of n rows, and Genie's order of its edges by the definition, O(n^2) and more.
+// A random tree of n rows, and Genie's merges along it by the definition, O(n^2) and more.
 struct RandomTree {
     std::vector<std::int32_t> heads, tails;
 
@@ -145,19 +145,25 @@ struct RandomTree {
         }
     }
 
-    std::vector<std::int32_t> order_of(double threshold) const {
+    std::vector<double> lengths() const {
+        std::vector<double> lengths(heads.size());
+        std::iota(lengths.begin(), lengths.end(), 1.0);
+        return lengths;
+    }
+
+    std::vector<Merge> merges_of(double threshold) const {
         const std::size_t n = heads.size() + 1;
         std::vector<std::size_t> cluster(n);
         std::iota(cluster.begin(), cluster.end(), 0);
         std::vector<double> size(n, 1);
         std::vector<bool> used(heads.size());
-        std::vector<std::int32_t> order;
-        while (order.size() < heads.size()) {
+        std::vector<Merge> merges;
+        while (merges.size() < heads.size()) {
             double apart = 0, least = static_cast<double>(n);
             for (const double a : size)
                 for (const double b : size)
                     if (a > 0 && b > 0) apart += std::abs(a - b) / 2, least = std::min(least, a);
-            const double others = static_cast<double>(heads.size() - order.size());
+            const double others = static_cast<double>(heads.size() - merges.size());
             const bool forced = apart / (others * static_cast<double>(n)) > threshold;
             std::size_t e = 0;
             const auto may_join = [&] {
@@ -166,13 +172,13 @@ struct RandomTree {
             };
             while (!may_join()) ++e;
             used[e] = true;
-            order.push_back(static_cast<std::int32_t>(e));
+            merges.push_back({static_cast<double>(e + 1), heads[e], tails[e]});
             const std::size_t a = cluster[heads[e]], b = cluster[tails[e]];
             size[a] += size[b], size[b] = 0;
             for (std::size_t& c : cluster)
                 if (c == b) c = a;
         }
-        return order;
+        return merges;
     }
 };
 
@@ -183,18 +189,21 @@ TEST(genie_joins_the_smallest_while_sizes_are_unequal) {
             for (const double threshold : {0.0, 0.1, 0.3, 0.5, 1.0}) {
                 check::say("rows", n, star ? "star" : "", "threshold", threshold);
                 const RandomTree tree(n, star, random);
-                std::vector<std::int32_t> order(n - 1);
-                genie_order(tree.heads, tree.tails, threshold, order.data());
-                CHECK(order == tree.order_of(threshold));
+                std::vector<double> table(4 * (n - 1)), expected(4 * (n - 1));
+                link_genie(tree.heads, tree.tails, tree.lengths().data(), threshold, table.data());
+                write_merge_table(tree.merges_of(threshold), expected.data());
+                CHECK(table == expected);
             }
 }
 
 TEST(genie_of_edges_that_are_no_tree_ends) {
     const std::vector<std::int32_t> heads{0, 0, 1, 3, 4}, tails{0, 1, 0, 4, 3};
-    std::vector<std::int32_t> order(5);
-    genie_order(heads, tails, 0, order.data());
-    std::sort(order.begin(), order.end());
-    CHECK((order == std::vector<std::int32_t>{0, 1, 2, 3, 4}));
+    const std::vector<double> lengths{0, 1, 2, 3, 4};
+    std::vector<double> table(20);
+    link_genie(heads, tails, lengths.data(), 0, table.data());
+    double total = 0;
+    for (std::size_t i = 0; i < 5; ++i) total += table[4 * i + 2];
+    CHECK(total == 10);
 }
 
 }  // namespace

@@ -255,11 +255,13 @@ def test_thresholds_that_are_none(threshold: Any) -> None:
 
 
 def test_the_kernel_checks_its_edges() -> None:
-    good = np.array([0, 0], np.int32), np.array([1, 2], np.int32)
-    with pytest.raises(ValueError, match="an entry an edge"):
-        kernels.genie_order(*good, 0.3, np.empty(3, np.int32))
+    heads, tails = np.array([0, 0], np.int32), np.array([1, 2], np.int32)
+    with pytest.raises(ValueError, match="lengths must have one entry an edge"):
+        kernels.link_genie(heads, tails, np.empty(3), 0.3, np.empty((2, 4)))
+    with pytest.raises(ValueError, match="one row less than there are rows"):
+        kernels.link_genie(heads, tails, np.empty(2), 0.3, np.empty((3, 4)))
     with pytest.raises(ValueError, match="must join rows of the tree"):
-        kernels.genie_order(good[0], good[1] + np.int32(1), 0.3, np.empty(2, np.int32))
+        kernels.link_genie(heads, tails + np.int32(1), np.empty(2), 0.3, np.empty((2, 4)))
 
 
 def test_columns_too() -> None:

@@ -372,11 +372,16 @@ def measure_gains(
     gains: Doubles,
     n_threads: int,
 ) -> None: ...
-def genie_order(
+def hand_labels_down(
+    parts: NDArray[np.int64],
+    labels: NDArray[np.int64],
+) -> None: ...
+def link_genie(
     heads: NDArray[np.int32],
     tails: NDArray[np.int32],
+    lengths: Doubles,
     threshold: float,
-    order: NDArray[np.int32],
+    table: Doubles,
 ) -> None: ...
 def merge_tree(
     heads: NDArray[np.int32],

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
-from coterie.hierarchy._single import merge_table
 from coterie.neighbors import SpanningTree
 from coterie.neighbors.spanning import prim
 
@@ -26,9 +25,9 @@ def genie_table(tree: SpanningTree, gini_threshold: float) -> Floats:
     exceeds the threshold, the shortest one that touches a cluster of the least size. Heights are
     the lengths of the edges, and so they may fall. O(n log n) time, O(n) memory.
     """
-    order = np.empty(tree.lengths.size, dtype=np.int32)
-    kernels.genie_order(tree.heads, tree.tails, gini_threshold, order)
-    return merge_table(SpanningTree(tree.heads[order], tree.tails[order], tree.lengths[order]))
+    table = np.empty((tree.lengths.size, 4))
+    kernels.link_genie(tree.heads, tree.tails, tree.lengths, gini_threshold, table)
+    return table
 
 
 def triangle_tree(lengths: npt.NDArray[Any], n_rows: int) -> SpanningTree:

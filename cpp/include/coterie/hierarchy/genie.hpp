@@ -4,15 +4,16 @@
 // spanning tree, the shortest first; but while the Gini index of the cluster sizes exceeds a
 // threshold, the shortest of the edges that touch a cluster of the least size is taken instead.
 //
-// Each edge of the tree that is left joins two clusters, so the edges of a cluster change only when
-// it is joined. They are kept in a heap a cluster, which is melded with that of the partner. The
-// shortest edge of a new cluster goes into one queue under the size of the cluster: its front is
-// what is taken while sizes are unequal. O(n log n) time for n rows, 50 bytes a row.
+// Each edge that is left joins two clusters, and a union is larger than its parts. So when s has
+// become the least size no cluster of that size will be made any more: their shortest edges are
+// looked up once, by going through their rows, and sorted. All of these clusters are joined before
+// the next size has its turn, so a row is looked at again only in a cluster of twice the size: no
+// more than log n times. O(n log n) time for n rows, O(n) memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <queue>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,40 +24,34 @@
 
 namespace coterie {
 
-// Heaps of edges, the shortest on top: skew heaps (Sleator and Tarjan 1986). Edge e is two nodes,
-// 2 e in the heap of its head's cluster and 2 e + 1 in that of its tail's.
-class EdgeHeaps {
+// The edges of a tree at each row, the shortest first, without those that are used.
+class EdgesOfRows {
 public:
-    using Node = std::int32_t;
-    static constexpr Node none = -1;
+    static constexpr std::int32_t none = -1;
 
-    explicit EdgeHeaps(std::int64_t n_edges) : below_(2 * n_edges) {}
-
-    static std::int32_t edge_of(Node node) { return node / 2; }
-
-    // The heap of both; O(log n) in the mean over many calls.
-    Node meld(Node a, Node b) {
-        Node top = none;
-        Node* hole = &top;
-        while (a != none && b != none) {
-            if (b < a) std::swap(a, b);
-            *hole = a;
-            // What is left goes to the other side, which keeps the sides alike.
-            const Node rest = std::exchange(below_[a].right, below_[a].left);
-            hole = &below_[a].left;
-            a = rest;
-        }
-        *hole = a == none ? b : a;
-        return top;
+    EdgesOfRows(std::span<const std::int32_t> heads, std::span<const std::int32_t> tails)
+        : used_(heads.size()), next_(heads.size() + 1), end_(heads.size() + 1) {
+        for (const auto& ends : {heads, tails})
+            for (const std::int32_t row : ends) ++end_[row];
+        std::partial_sum(end_.begin(), end_.end(), end_.begin());
+        at_.resize(2 * heads.size());
+        next_ = end_;  // filled from behind
+        for (auto e = static_cast<std::int32_t>(heads.size()) - 1; e >= 0; --e)
+            at_[--next_[heads[e]]] = at_[--next_[tails[e]]] = e;
     }
 
-    Node without_top(Node top) { return meld(below_[top].left, below_[top].right); }
+    bool is_used(std::int32_t edge) const { return used_[edge]; }
+    void use(std::int32_t edge) { used_[edge] = true; }
+
+    std::int32_t shortest_at(std::int32_t row) {
+        std::int32_t& next = next_[row];
+        while (next < end_[row] && used_[at_[next]]) ++next;
+        return next < end_[row] ? at_[next] : none;
+    }
 
 private:
-    struct Sides {
-        Node left = none, right = none;
-    };
-    std::vector<Sides> below_;
+    std::vector<std::uint8_t> used_;
+    std::vector<std::int32_t> at_, next_, end_;
 };
 
 class GenieLinkage {
@@ -64,93 +59,125 @@ public:
     GenieLinkage(std::span<const std::int32_t> heads, std::span<const std::int32_t> tails)
         : heads_(heads.begin(), heads.end()),
           tails_(tails.begin(), tails.end()),
-          used_(heads.size()),
+          edges_(heads_, tails_),
           sets_(n_rows()),
           clusters_(n_rows()),
-          edges_(n_edges()),
+          next_row_(n_rows()),
+          last_of_size_(n_rows() + 1, none),
+          listed_(2 * n_rows() - 1),
           gini_(n_rows()) {
-        for (std::int32_t e = n_edges() - 1; e >= 0; --e) {  // each goes on top, O(1)
-            Cluster &head = clusters_[heads_[e]], &tail = clusters_[tails_[e]];
-            head.edges = edges_.meld(head.edges, 2 * e);
-            tail.edges = edges_.meld(tail.edges, 2 * e + 1);
+        std::iota(next_row_.begin(), next_row_.end(), 0);
+        for (std::int32_t row = n_edges(); row >= 0; --row) {
+            clusters_[row] = {row, 1};
+            list_by_size(clusters_[row], row);
         }
-        std::vector<std::uint64_t> offers;
-        for (const Cluster& row : clusters_)
-            if (row.edges != EdgeHeaps::none) offers.push_back(offer_of(row));
-        queue_ = Queue(std::greater<std::uint64_t>(), std::move(offers));
     }
 
-    // Write the edges in the order in which they join clusters.
-    void run(double threshold, std::int32_t* order, const Crew& crew) {
+    // Write (cluster, cluster, length, rows) for every merge, as in SciPy's tables.
+    void run(const double* lengths, double threshold, double* table, const Crew& crew) {
         Patience patience(crew);
-        for (std::int32_t i = 0; i < n_edges(); ++i) {
+        for (std::int32_t i = 0; i < n_edges(); ++i, table += 4) {
             patience.tick();
-            order[i] = gini_.index() > threshold ? shortest_of_smallest() : shortest();
-            join_along(order[i]);
+            const std::int32_t edge =
+                gini_.index() > threshold ? shortest_of_smallest() : shortest();
+            edges_.use(edge);
+            const auto [low, high, size] =
+                join_along(edge, static_cast<std::int32_t>(n_rows()) + i);
+            table[0] = low, table[1] = high, table[2] = lengths[edge], table[3] = size;
         }
     }
 
 private:
+    static constexpr std::int32_t none = -1;
+
     struct Cluster {
-        std::int32_t size = 1;
-        EdgeHeaps::Node edges = EdgeHeaps::none;
+        std::int32_t number = 0, size = 1;  // the number is that in the table
     };
-    // Sizes above, edges below: the smallest cluster, then the shortest edge.
-    using Queue =
-        std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<std::uint64_t>>;
+    struct Joined {
+        std::int32_t low, high, size;
+    };
 
     std::int32_t n_edges() const { return static_cast<std::int32_t>(heads_.size()); }
     std::int64_t n_rows() const { return std::int64_t{n_edges()} + 1; }
 
-    static std::uint64_t offer_of(const Cluster& cluster) {
-        const auto edge = static_cast<std::uint64_t>(EdgeHeaps::edge_of(cluster.edges));
-        return static_cast<std::uint64_t>(cluster.size) << 32 | edge;
-    }
-
     std::int32_t shortest() {
-        while (used_[next_]) ++next_;
-        return next_;
+        while (edges_.is_used(next_edge_)) ++next_edge_;
+        return next_edge_;
     }
 
     std::int32_t shortest_of_smallest() {
-        for (; !queue_.empty(); queue_.pop()) {
-            const auto edge = static_cast<std::int32_t>(queue_.top() & 0xffffffffu);
-            const auto size = static_cast<std::int32_t>(queue_.top() >> 32);
+        for (;; ++next_offer_) {
+            while (next_offer_ == offers_.size()) {
+                if (least_ == n_rows()) return shortest();  // of edges that are no tree
+                collect_offers(++least_);
+            }
             // Outdated where the cluster has grown; that at the other end may do as well.
-            if (!used_[edge] && (clusters_[sets_.find(heads_[edge])].size == size ||
-                                 clusters_[sets_.find(tails_[edge])].size == size))
+            const std::int32_t edge = offers_[next_offer_];
+            if (!edges_.is_used(edge) && (clusters_[sets_.find(heads_[edge])].size == least_ ||
+                                          clusters_[sets_.find(tails_[edge])].size == least_))
                 return edge;
         }
-        return shortest();  // of edges that are no tree
     }
 
-    void join_along(std::int32_t edge) {
-        used_[edge] = true;
+    // The shortest edge of each cluster of a size, sorted.
+    void collect_offers(std::int32_t size) {
+        offers_.clear();
+        next_offer_ = 0;
+        for (std::int32_t c = last_of_size_[size]; c != none; c = listed_[c].before) {
+            const std::int32_t first = listed_[c].row;
+            if (clusters_[sets_.find(first)].number != c) continue;  // has been joined
+            std::int32_t best = EdgesOfRows::none, row = first;
+            do {
+                const std::int32_t edge = edges_.shortest_at(row);
+                if (edge != EdgesOfRows::none && (best == EdgesOfRows::none || edge < best))
+                    best = edge;
+                row = next_row_[row];
+            } while (row != first);
+            if (best != EdgesOfRows::none) offers_.push_back(best);
+        }
+        std::sort(offers_.begin(), offers_.end());
+    }
+
+    Joined join_along(std::int32_t edge, std::int32_t number) {
         const std::int32_t head = sets_.find(heads_[edge]), tail = sets_.find(tails_[edge]);
-        if (!sets_.unite(head, tail)) return;  // of edges that are no tree
         const Cluster a = clusters_[head], b = clusters_[tail];
+        const std::int32_t size = a.size + b.size;
+        if (!sets_.unite(head, tail)) return {a.number, b.number, a.size};  // no tree
         gini_.join(a.size, b.size);
-        Cluster& both = clusters_[sets_.find(head)];
-        both = {a.size + b.size, edges_.meld(a.edges, b.edges)};
-        while (both.edges != EdgeHeaps::none && used_[EdgeHeaps::edge_of(both.edges)])
-            both.edges = edges_.without_top(both.edges);
-        if (both.edges != EdgeHeaps::none) queue_.push(offer_of(both));
+        std::swap(next_row_[head], next_row_[tail]);  // two rings become one
+        const std::int32_t both = sets_.find(head);
+        clusters_[both] = {number, size};
+        list_by_size(clusters_[both], both);
+        return {std::min(a.number, b.number), std::max(a.number, b.number), size};
+    }
+
+    void list_by_size(const Cluster& cluster, std::int32_t row) {
+        listed_[cluster.number] = {std::exchange(last_of_size_[cluster.size], cluster.number), row};
     }
 
     std::vector<std::int32_t> heads_, tails_;
-    std::vector<std::uint8_t> used_;
+    EdgesOfRows edges_;
     UnionFind sets_;
-    std::vector<Cluster> clusters_;  // by the name of their set
-    EdgeHeaps edges_;
+    std::vector<Cluster> clusters_;       // by the name of their set
+    std::vector<std::int32_t> next_row_;  // of the same cluster, in a ring
+    // Clusters by their numbers, those of a size in a list, with a row of each.
+    struct Listed {
+        std::int32_t before = none, row = 0;
+    };
+    std::vector<std::int32_t> last_of_size_;
+    std::vector<Listed> listed_;
     GiniOfSizes gini_;
-    Queue queue_;
-    std::int32_t next_ = 0;  // no shorter edge is left
+    std::int32_t next_edge_ = 0;  // no shorter one is left
+    std::int32_t least_ = 0;      // size of the clusters that offer an edge
+    std::vector<std::int32_t> offers_;
+    std::size_t next_offer_ = 0;
 };
 
-// The order in which Genie takes the edges of a spanning tree, which come sorted by length.
-inline void genie_order(std::span<const std::int32_t> heads, std::span<const std::int32_t> tails,
-                        double threshold, std::int32_t* order, const Crew& crew = {}) {
-    GenieLinkage(heads, tails).run(threshold, order, crew);
+// The merges along the edges of a spanning tree, which come sorted by length.
+inline void link_genie(std::span<const std::int32_t> heads, std::span<const std::int32_t> tails,
+                       const double* lengths, double threshold, double* table,
+                       const Crew& crew = {}) {
+    GenieLinkage(heads, tails).run(lengths, threshold, table, crew);
 }
 
 }  // namespace coterie
