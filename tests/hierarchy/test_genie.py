@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ import coterie
 from coterie import AgglomerativeClustering, linkage
 from coterie._kernels import kernels
 from coterie.distance import pairwise
-from coterie.evaluate import adjusted_rand_score
+from coterie.evaluate import adjusted_rand_score, normalized_clustering_accuracy
 from coterie.hierarchy._genie import genie_table, triangle_tree
 
+DATA = Path(__file__).parents[3] / "shared" / "data"
 THRESHOLDS = (0.0, 0.1, 0.3, 0.5, 0.7, 1.0)
 
 
@@ -268,3 +270,26 @@ def test_columns_too() -> None:
     X = rows(20, 8)
     model = coterie.FeatureAgglomeration(3, linkage="genie", gini_threshold=0.1).fit(X)
     np.testing.assert_array_equal(model.Z_, linkage(X.T, "genie", gini_threshold=0.1))
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the benchmark sets are not here")
+@pytest.mark.parametrize("threshold", ["0.1", "0.3", "0.5", "0.7"])
+def test_published_scores(threshold: str) -> None:
+    n_compared = 0
+    for row in csv.DictReader((DATA / "published_scores.csv").read_text().splitlines()):
+        folder = DATA / "benchmarks" / row["battery"]
+        rows_file = folder / f"{row['dataset']}.data.gz"
+        if row["method"] != f"Genie_G{threshold}" or not rows_file.exists():
+            continue
+        X = np.loadtxt(rows_file, ndmin=2)
+        if len(X) > 2500:
+            continue
+        true = np.loadtxt(folder / f"{row['dataset']}.labels{row['labels']}.gz", dtype=int)
+        model = AgglomerativeClustering(
+            int(row["k"]), linkage="genie", gini_threshold=float(threshold)
+        )
+        true = np.where(true == 0, -1, true)
+        found = normalized_clustering_accuracy(true, model.fit_predict(X), noise="drop")
+        assert found == pytest.approx(float(row["nca"]), abs=1.1e-6), row
+        n_compared += 1
+    assert n_compared >= 20
