@@ -76,6 +76,14 @@ def merges(rng):
     kernels.condense(left, right, np.sort(rng.random(199)), sizes, 2, np.empty(200, np.int32),
                      np.empty(200), *(np.empty(199, t) for t in "iidddd"))
 
+def genie(rng):
+    kernels.link_genie(wild(rng, 199, np.int32, 200), wild(rng, 199, np.int32, 200),
+                       np.arange(199.0), 0.1, np.empty((199, 4)))
+
+def labels_down(rng):
+    kernels.hand_labels_down(wild(rng, 398, np.int64, 200).reshape(199, 2),
+                             wild(rng, 399, np.int64, 4))
+
 def condense(rng):
     left, right = wild(rng, 199, np.int32, 399), wild(rng, 199, np.int32, 399)
     kernels.condense(left, right, np.sort(rng.random(199)), wild(rng, 199, np.int32, 200), 2,
@@ -134,7 +142,7 @@ def fuzz(work, n=400):
             assert str(error), "an error says something"
 """
 WORK = ["sq_dists", "sq_dists_csr", "stats_csr", "list_within", "ward", "merges", "condense"]
-WORK += ["root", "select", "seeds", "farthest", "medoids", "graphs"]
+WORK += ["root", "genie", "labels_down", "select", "seeds", "farthest", "medoids", "graphs"]
 
 
 def test_wild_indexes_are_refused() -> None:

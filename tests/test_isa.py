@@ -87,7 +87,7 @@ for dtype in (np.float32, np.float64):
         hashes[f"{case} DBSCAN"] = digest(DBSCAN(eps=eps).fit(X).labels_)
         model = HDBSCAN(min_cluster_size=8).fit(X)
         hashes[f"{case} HDBSCAN"] = digest(model.labels_, model.probabilities_)
-        for method in ("single", "complete", "average", "ward"):
+        for method in ("single", "complete", "average", "ward", "genie"):
             hashes[f"{case} {method}"] = digest(linkage(X, method))
         distances, indices = neighbors.knn(X, 5)
         hashes[f"{case} neighbours"] = digest(distances, indices)

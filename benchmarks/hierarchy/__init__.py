@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import bench_linkage
+from . import bench_genie, bench_linkage
 
-WORKLOADS = bench_linkage.WORKLOADS
+WORKLOADS = [*bench_linkage.WORKLOADS, *bench_genie.WORKLOADS]

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "convert.hpp"
+#include "tree_args.hpp"
 
 #include "coterie/density/condense.hpp"
 #include "coterie/density/select_clusters.hpp"
@@ -11,19 +12,6 @@
 
 namespace coterie::bind {
 namespace {
-
-std::span<const std::int32_t> as_span(const Column<const std::int32_t>& column) {
-    return {column.data(), column.shape(0)};
-}
-
-void require_tree(std::span<const std::int32_t> heads, std::span<const std::int32_t> tails) {
-    require(heads.size() < std::size_t{1} << 30, "there must be fewer than 2^30 edges");
-    require(heads.size() == tails.size(), "edges have two ends");
-    const auto n_edges = static_cast<std::int32_t>(heads.size());
-    for (const auto& ends : {heads, tails})
-        for (const std::int32_t row : ends)
-            require(0 <= row && row <= n_edges, "edges must join rows of the tree");
-}
 
 void merge_tree_of(Column<const std::int32_t> heads, Column<const std::int32_t> tails,
                    Column<std::int32_t> left, Column<std::int32_t> right,

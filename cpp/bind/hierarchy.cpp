@@ -4,7 +4,10 @@
 
 #include "convert.hpp"
 #include "metric_args.hpp"
+#include "tree_args.hpp"
 
+#include "coterie/hierarchy/cut.hpp"
+#include "coterie/hierarchy/genie.hpp"
 #include "coterie/hierarchy/linkage_merges.hpp"
 #include "coterie/hierarchy/linkage_triangle.hpp"
 #include "coterie/hierarchy/linkage_vectors.hpp"
@@ -67,6 +70,27 @@ void link_vectors_of(std::string method, Rows<T> rows, Weights sizes, Column<con
     });
 }
 
+void link_genie_of(Column<const std::int32_t> heads, Column<const std::int32_t> tails,
+                   Column<const double> lengths, double threshold, Table<double> table) {
+    require_tree(as_span(heads), as_span(tails));
+    require_length(lengths, heads.shape(0), "lengths must have one entry an edge");
+    require_table(table, static_cast<std::int64_t>(heads.shape(0)) + 1);
+    without_gil([&] {
+        link_genie(as_span(heads), as_span(tails), lengths.data(), threshold, table.data(),
+                   crew_of(1));
+    });
+}
+
+void hand_labels_down_of(Table<const std::int64_t> parts, Column<std::int64_t> labels) {
+    const auto n_merges = static_cast<std::int64_t>(parts.shape(0));
+    require(parts.shape(1) == 2, "a merge has two parts");
+    require_length(labels, 2 * n_merges + 1, "labels must have one entry a node");
+    for (std::int64_t i = 0; i < 2 * n_merges; ++i)
+        require(0 <= parts.data()[i] && parts.data()[i] <= n_merges + i / 2,
+                "parts must be nodes that are there before");
+    without_gil([&] { hand_labels_down(parts.data(), n_merges, labels.data()); });
+}
+
 template <class T>
 void add_for(nb::module_& m) {
     using namespace nb::literals;
@@ -83,6 +107,10 @@ void add_for(nb::module_& m) {
 void add_hierarchy(nb::module_& m) {
     add_for<float>(m);
     add_for<double>(m);
+    using namespace nb::literals;
+    m.def("hand_labels_down", &hand_labels_down_of, "parts"_a.noconvert(), "labels"_a.noconvert());
+    m.def("link_genie", &link_genie_of, "heads"_a.noconvert(), "tails"_a.noconvert(),
+          "lengths"_a.noconvert(), "threshold"_a, "table"_a.noconvert());
 }
 
 }  // namespace coterie::bind

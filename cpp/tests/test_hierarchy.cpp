@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "coterie/hierarchy/genie.hpp"
 #include "coterie/hierarchy/linkage_merges.hpp"
 #include "coterie/hierarchy/linkage_triangle.hpp"
 #include "coterie/hierarchy/linkage_vectors.hpp"
@@ -126,6 +127,83 @@ TEST(a_table_numbers_its_unions) {
     write_merge_table({{1, 2, 3}, {2, 0, 3}, {4, 1, 0}}, table.data());
     const std::vector<double> expected{2, 3, 1, 2, 0, 4, 2, 3, 1, 5, 4, 4};
     CHECK(table == expected);
+}
+
+// A random tree of n rows, and Genie's merges along it by the definition, O(n^2) and more.
+struct RandomTree {
+    std::vector<std::int32_t> heads, tails;
+
+    RandomTree(std::int32_t n, bool star, std::mt19937& random) {
+        for (std::int32_t i = 1; i < n; ++i) {
+            heads.push_back(star ? 0 : std::uniform_int_distribution<int>(0, i - 1)(random));
+            tails.push_back(i);
+        }
+        for (std::size_t e = heads.size(); e > 1; --e) {
+            const std::size_t other = std::uniform_int_distribution<std::size_t>(0, e - 1)(random);
+            std::swap(heads[e - 1], heads[other]);
+            std::swap(tails[e - 1], tails[other]);
+        }
+    }
+
+    std::vector<double> lengths() const {
+        std::vector<double> lengths(heads.size());
+        std::iota(lengths.begin(), lengths.end(), 1.0);
+        return lengths;
+    }
+
+    std::vector<Merge> merges_of(double threshold) const {
+        const std::size_t n = heads.size() + 1;
+        std::vector<std::size_t> cluster(n);
+        std::iota(cluster.begin(), cluster.end(), 0);
+        std::vector<double> size(n, 1);
+        std::vector<bool> used(heads.size());
+        std::vector<Merge> merges;
+        while (merges.size() < heads.size()) {
+            double apart = 0, least = static_cast<double>(n);
+            for (const double a : size)
+                for (const double b : size)
+                    if (a > 0 && b > 0) apart += std::abs(a - b) / 2, least = std::min(least, a);
+            const double others = static_cast<double>(heads.size() - merges.size());
+            const bool forced = apart / (others * static_cast<double>(n)) > threshold;
+            std::size_t e = 0;
+            const auto may_join = [&] {
+                return !used[e] && (!forced || size[cluster[heads[e]]] == least ||
+                                    size[cluster[tails[e]]] == least);
+            };
+            while (!may_join()) ++e;
+            used[e] = true;
+            merges.push_back({static_cast<double>(e + 1), heads[e], tails[e]});
+            const std::size_t a = cluster[heads[e]], b = cluster[tails[e]];
+            size[a] += size[b], size[b] = 0;
+            for (std::size_t& c : cluster)
+                if (c == b) c = a;
+        }
+        return merges;
+    }
+};
+
+TEST(genie_joins_the_smallest_while_sizes_are_unequal) {
+    std::mt19937 random(7);
+    for (const std::int32_t n : {1, 2, 3, 10, 60, 150})
+        for (const bool star : {false, true})
+            for (const double threshold : {0.0, 0.1, 0.3, 0.5, 1.0}) {
+                check::say("rows", n, star ? "star" : "", "threshold", threshold);
+                const RandomTree tree(n, star, random);
+                std::vector<double> table(4 * (n - 1)), expected(4 * (n - 1));
+                link_genie(tree.heads, tree.tails, tree.lengths().data(), threshold, table.data());
+                write_merge_table(tree.merges_of(threshold), expected.data());
+                CHECK(table == expected);
+            }
+}
+
+TEST(genie_of_edges_that_are_no_tree_ends) {
+    const std::vector<std::int32_t> heads{0, 0, 1, 3, 4}, tails{0, 1, 0, 4, 3};
+    const std::vector<double> lengths{0, 1, 2, 3, 4};
+    std::vector<double> table(20);
+    link_genie(heads, tails, lengths.data(), 0, table.data());
+    double total = 0;
+    for (std::size_t i = 0; i < 5; ++i) total += table[4 * i + 2];
+    CHECK(total == 10);
 }
 
 }  // namespace

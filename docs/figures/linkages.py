@@ -18,7 +18,7 @@ from coterie.plots._style import INK, color_of
 
 Floats = npt.NDArray[np.float64]
 
-LINKAGES = ("single", "complete", "average", "ward")
+LINKAGES = ("single", "complete", "average", "ward", "genie")
 TEXTBOOK = [2, 5, 9, 15, 16, 18, 25, 33, 33, 45]
 
 
@@ -43,7 +43,7 @@ def draw_linkages(path: Path, n_rows: int) -> None:
     """A row of pictures for each set, a column for each linkage."""
     sets = toy_sets(n_rows)
     figure, axes = pyplot.subplots(
-        len(sets), len(LINKAGES), figsize=(8, 10.6), dpi=76, layout="constrained"
+        len(sets), len(LINKAGES), figsize=(9, 9.6), dpi=68, layout="constrained"
     )
     for line, (name, (rows, n_clusters)) in zip(axes, sets.items(), strict=True):
         line[0].set_ylabel(name, color=INK, fontsize=12)

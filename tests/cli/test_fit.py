@@ -378,7 +378,15 @@ def test_a_tree_of_merges(capsys):
     assert sorted(np.bincount(read_labels("coterie-out/labels.csv"))) == [97, 175]
     assert main(["predict", "coterie-out/model.coterie", str(FAITHFUL), "-o", "again.csv"]) == 0
     assert main([*asked, "--linkage", "single"]) == 0
-    capsys.readouterr()
+    assert "cut below" in capsys.readouterr().out
+    assert main([*asked, "--linkage", "genie", "--gini-threshold", "0.2"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "linkage     genie" in out
+    assert "cut below" not in out
+    assert sorted(np.bincount(read_labels("coterie-out/labels.csv"))) == [97, 175]
+    wrong = refused(capsys, *asked, "--linkage", "genie", "--gini-threshold", "2")
+    assert "--gini-threshold 2" in wrong
     assert "--linkage wards was given; use one of" in refused(capsys, *asked, "--linkage", "wards")
     assert "agglomerative has no --init" in refused(capsys, *asked, "--init", "box")
     wrong = refused(capsys, "fit", FAITHFUL, "-k", 2, "--linkage", "single")

@@ -167,7 +167,7 @@ def _estimators() -> Iterator[tuple[str, Make, tuple[str, ...], bool]]:
         DENSE,
         False,
     )
-    for how in ("ward", "average", "complete", "single", "weighted", "centroid", "median"):
+    for how in ("ward", "average", "complete", "single", "weighted", "centroid", "median", "genie"):
         yield (
             f"AgglomerativeClustering {how}",
             lambda t, h=how: c.AgglomerativeClustering(4, linkage=h, n_threads=t),
@@ -347,7 +347,7 @@ def _special_rows(n_threads: int) -> Iterator[tuple[str, Callable[[], dict[str, 
             f"{type(model).__name__} sparse graph",
             lambda m=model: {k: digest(v) for k, v in _fitted(m.fit(graph)).items()},
         )
-    for how in ("ward", "average", "complete", "single"):
+    for how in ("ward", "average", "complete", "single", "genie"):
         yield (
             f"AgglomerativeClustering {how} connected",
             lambda h=how: {
@@ -395,7 +395,7 @@ def functions(n_threads: int) -> Iterator[tuple[str, Callable[[], Any]]]:
                         lambda X=X, k=k, t=t: coterie.spanning_tree(X, kth_distances(X, k)[0], **t),
                     )
                 yield f"merge_tree {tell}", lambda X=X, t=t: _merges(coterie.spanning_tree(X, **t))
-                for how in ("ward", "average", "single"):
+                for how in ("ward", "average", "single", "genie"):
                     yield (
                         f"linkage {how} {tell}",
                         lambda X=X, h=how, t=t: coterie.linkage(X, h, **t),

@@ -52,7 +52,8 @@ PARAMS: dict[str, list[Any]] = {
     "store_centers": [None, None, "centroid", "medoid", "both"],
     "alpha": [1.0, 0.5, 3.0],
     "border": ["first", "nearest", "noise"],
-    "linkage": ["ward", "average", "complete", "single", "weighted", "centroid", "median"],
+    "linkage": ["ward", "average", "complete", "single", "weighted", "centroid", "median", "genie"],
+    "gini_threshold": [0.3, 0.3, 0.0, 1.0, 1.5, np.nan],
     "covariance_type": ["full", "tied", "diag", "spherical"],
     "reg_covar": [1e-6, 0.0, "auto", 1e-3],
     "init_params": ["kmeans", "k-means++", "random", "random_from_data"],
@@ -201,7 +202,9 @@ def _falls(lengths: Any) -> bool:
 
 
 def _linkage(X: Any, metric: Any, k: Any, radius: Any) -> None:
-    method = "average" if metric != "euclidean" else ["ward", "single", "complete"][int(k) % 3]
+    method = (
+        "average" if metric != "euclidean" else ["ward", "single", "complete", "genie"][int(k) % 4]
+    )
     Z = coterie.linkage(X, method, metric=metric)
     if np.isnan(Z).any() or _falls(Z[:, 2]):
         raise BrokenError(f"heights {Z[:, 2]}")

@@ -87,7 +87,7 @@ def zoo() -> dict[str, tuple[Any, Any]]:
             2, covariance_type=kind, weight_concentration_prior_type=prior, **seeded
         )
         made[f"bayesian {kind}"] = (bayesian, X)
-    for linkage in ("ward", "single", "complete", "average", "weighted", "median"):
+    for linkage in ("ward", "single", "complete", "average", "weighted", "median", "genie"):
         made[f"tree {linkage}"] = (c.AgglomerativeClustering(3, linkage=linkage), X)
     made["columns"] = (c.FeatureAgglomeration(2, linkage="average"), X)
     given = c.AgglomerativeClustering(3, linkage="average", metric="precomputed")

@@ -149,6 +149,7 @@ def cluster_distance(model: Any, x: Any, rows: Any, linkage: str) -> list[float]
         found.append(
             {
                 "single": lengths.min(),
+                "genie": lengths.min(),
                 "complete": lengths.max(),
                 "average": lengths.mean(),
                 "centroid": to_mean,

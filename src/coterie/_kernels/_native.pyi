@@ -372,6 +372,17 @@ def measure_gains(
     gains: Doubles,
     n_threads: int,
 ) -> None: ...
+def hand_labels_down(
+    parts: NDArray[np.int64],
+    labels: NDArray[np.int64],
+) -> None: ...
+def link_genie(
+    heads: NDArray[np.int32],
+    tails: NDArray[np.int32],
+    lengths: Doubles,
+    threshold: float,
+    table: Doubles,
+) -> None: ...
 def merge_tree(
     heads: NDArray[np.int32],
     tails: NDArray[np.int32],

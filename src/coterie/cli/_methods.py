@@ -164,7 +164,7 @@ def agglomerative(rows: Rows, choices: Choices, units: str) -> Found:
 
     model = AgglomerativeClustering(**_params(METHODS["agglomerative"].options, choices)).fit(rows)
     facts = {"linkage": model.linkage}
-    if model.n_clusters_ > 1:
+    if model.n_clusters_ > 1 and model.linkage != "genie":  # which is in no order of height
         facts["cut below"] = f"{model.distances_[1 - model.n_clusters_]:.10g} ({units})"
     facts.update(_course(model.history_))
     return Found(model, model.labels_, cluster_means(rows, model.labels_), facts)
@@ -307,7 +307,12 @@ METHODS: dict[str, Method] = {
     "agglomerative": Method(
         "AgglomerativeClustering",
         agglomerative,
-        {"clusters": "n_clusters", "linkage": "linkage", "metric": "metric"},
+        {
+            "clusters": "n_clusters",
+            "linkage": "linkage",
+            "gini_threshold": "gini_threshold",
+            "metric": "metric",
+        },
         has_tree=True,
     ),
     "dbscan": Method("DBSCAN", dbscan, {"eps": "eps", **_DENSITY}, least_rows=1, on_clusters=True),

@@ -76,7 +76,12 @@ def fit(
         typer.Option(help="Of gaussian, student-t, bayesian: full, tied, diag or spherical."),
     ] = None,
     linkage: Annotated[
-        str | None, typer.Option(help="Of agglomerative: ward, average, complete, single ...")
+        str | None,
+        typer.Option(help="Of agglomerative: ward, average, complete, single, genie ..."),
+    ] = None,
+    gini_threshold: Annotated[
+        float | None,
+        typer.Option(help="Of agglomerative with genie: how unequal clusters may be, 0 to 1."),
     ] = None,
     metric: Annotated[
         str | None,
@@ -129,8 +134,8 @@ def fit(
     way = METHODS[method]
     own = given(
         clusters=n_clusters, init=init, n_init=n_init, max_iter=max_iter, covariance=covariance,
-        linkage=linkage, metric=metric, eps=number_or_auto("--eps", eps, float),
-        min_samples=min_samples,
+        linkage=linkage, gini_threshold=gini_threshold, metric=metric,
+        eps=number_or_auto("--eps", eps, float), min_samples=min_samples,
         min_cluster_size=number_or_auto("--min-cluster-size", min_cluster_size, int),
         categorical=categorical, threshold=threshold, fractions=fractions,
     )  # fmt: skip

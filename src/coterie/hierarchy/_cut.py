@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._kernels import kernels
+
 Ints = npt.NDArray[np.int64]
 
 
@@ -41,10 +43,8 @@ def label_heads(children: npt.NDArray[Any], heads: npt.NDArray[Any]) -> Ints:
     n_rows = len(children) + 1
     labels = np.full(2 * n_rows - 1, -1, dtype=np.int64)
     labels[heads] = np.arange(len(heads))
-    for node in range(int(heads.max()), n_rows - 1, -1):
-        if labels[node] >= 0:
-            labels[children[node - n_rows]] = labels[node]
-    return labels[:n_rows]
+    kernels.hand_labels_down(np.ascontiguousarray(children, dtype=np.int64), labels)
+    return labels[:n_rows].copy()
 
 
 def count_at_height(heights: npt.NDArray[Any], height: float) -> int:

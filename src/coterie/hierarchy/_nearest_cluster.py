@@ -80,7 +80,7 @@ class ClusterRows:
         assert self.starts is not None
         assert self.shares is not None
         table = table[:, self.order]
-        if method == "single":
+        if method in ("single", "genie"):
             return np.asarray(np.minimum.reduceat(table, self.starts, axis=1))
         if method == "complete":
             return np.asarray(np.maximum.reduceat(table, self.starts, axis=1))

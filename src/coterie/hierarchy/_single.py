@@ -14,11 +14,15 @@ Ints = npt.NDArray[np.int64]
 def merge_table(tree: SpanningTree) -> Floats:
     """The merges of single linkage: each edge joins the clusters of its ends (Gower & Ross 1969).
 
-    The edges must be sorted by length. O(n) time and memory.
+    The edges are taken as they come, which is by length. O(n) time and memory.
     """
     merges = merge_tree(tree.heads, tree.tails, tree.lengths)
-    parts = np.sort(np.column_stack([merges.left, merges.right]), axis=1)
-    return np.column_stack([parts, merges.height, merges.size]).astype(np.float64, copy=False)
+    table = np.empty((merges.height.size, 4))
+    table[:, 0] = np.minimum(merges.left, merges.right)
+    table[:, 1] = np.maximum(merges.left, merges.right)
+    table[:, 2] = merges.height
+    table[:, 3] = merges.size
+    return table
 
 
 def heads_first(tree: SpanningTree) -> Ints:

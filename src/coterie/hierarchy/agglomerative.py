@@ -35,7 +35,7 @@ from coterie.hierarchy._cut import count_at_height, cut_early, cut_tree
 from coterie.hierarchy._nearest_cluster import ClusterRows, describe_clusters
 from coterie.hierarchy._stored import check_cut_tree, check_order
 from coterie.hierarchy._table_function import distances_to, table_of, takes_a_table
-from coterie.hierarchy.linkage import EUCLIDEAN, METHODS, Linked, link, warn_of_square
+from coterie.hierarchy.linkage import EUCLIDEAN, GINI, METHODS, Linked, link, warn_of_square
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -58,6 +58,7 @@ def _build_tree(
     connectivity: Any,
     compress: int | None,
     random_state: Any,
+    gini_threshold: float,
     *,
     n_threads: int | None,
     who: str,
@@ -69,7 +70,8 @@ def _build_tree(
         rows, metric, params = table_of(who, metric, rows, params), "precomputed", {}
     return link(
         rows, method, metric, connectivity=connectivity, compress=compress,
-        random_state=random_state, n_threads=n_threads, who=who, **params,
+        random_state=random_state, gini_threshold=gini_threshold, n_threads=n_threads, who=who,
+        **params,
     )  # fmt: skip
 
 
@@ -77,7 +79,7 @@ class AgglomerativeClustering(Clusterer):
     """Join the two nearest clusters, again and again, and cut the tree of merges.
 
     Drop-in for `sklearn.cluster.AgglomerativeClustering`: same parameters, attributes and label
-    numbering; plus all seven linkages, the merge table `Z_`, `predict`, and cuts without another
+    numbering; plus all eight linkages, the merge table `Z_`, `predict`, and cuts without another
     fit. See `coterie.linkage` for the linkages, time and memory. For `predict` the model keeps the
     centres of the clusters (ward, centroid, median) or a copy of X (the others).
 
@@ -100,9 +102,11 @@ class AgglomerativeClustering(Clusterer):
     compute_full_tree : bool or "auto", default="auto"
         As in scikit-learn: with `connectivity` and many clusters, `children_` stops at
         `n_clusters`. `Z_` is always whole.
-    linkage : {"ward", "complete", "average", "single", "weighted", "centroid", "median"}
+    linkage : {"ward", "complete", "average", "single", "weighted", "centroid", "median", "genie"}
+    gini_threshold : float from 0 to 1, default=0.3
+        Of genie: how unequal the sizes of clusters may be before the smallest have to be joined.
     distance_threshold : float or None, default=None
-        Undo merges at this height and above.
+        Undo merges at this height and above. Not for genie, whose merges are in no order of height.
     compute_distances : bool, default=False
         Accepted for scikit-learn's sake; `distances_` is always there.
     compress : int or None, default=None
@@ -174,6 +178,7 @@ class AgglomerativeClustering(Clusterer):
         "connectivity": NONE | ARRAY | CALLABLE,
         "compute_full_tree": one_of("auto") | FLAG,
         "linkage": one_of(*METHODS),
+        "gini_threshold": GINI,
         "distance_threshold": NONE | real(0),
         "compute_distances": FLAG,
         "compress": NONE | whole(1),
@@ -200,6 +205,7 @@ class AgglomerativeClustering(Clusterer):
         connectivity: Any = None,
         compute_full_tree: Any = "auto",
         linkage: str = "ward",
+        gini_threshold: float = 0.3,
         distance_threshold: float | None = None,
         compute_distances: bool = False,
         compress: int | None = None,
@@ -213,6 +219,7 @@ class AgglomerativeClustering(Clusterer):
         self.connectivity = connectivity
         self.compute_full_tree = compute_full_tree
         self.linkage = linkage
+        self.gini_threshold = gini_threshold
         self.distance_threshold = distance_threshold
         self.compute_distances = compute_distances
         self.compress = compress
@@ -265,7 +272,8 @@ class AgglomerativeClustering(Clusterer):
         keep = memory_for(self.memory).cache(_build_tree, ignore=["n_threads", "who"])
         linked = keep(
             rows, self.linkage, self.metric, self._known_of_metric(), graph, self.compress,
-            self.random_state, n_threads=self._n_threads(), who=type(self).__name__,
+            self.random_state, self.gini_threshold, n_threads=self._n_threads(),
+            who=type(self).__name__,
         )  # fmt: skip
         self.Z_, self.n_connected_components_ = linked.Z, linked.n_connected_components
         recorder.stage("merges")
@@ -334,11 +342,20 @@ class AgglomerativeClustering(Clusterer):
                 f"{who}: compute_full_tree must be True if distance_threshold is set; leave it "
                 "'auto'."
             )
+        self._check_heights(who, "distance_threshold", self.distance_threshold)
         if self.linkage in EUCLIDEAN and self.metric not in ("euclidean", "l2"):
             raise ValueError(
                 f"{who}: {self.metric} was provided as metric. {self.linkage.capitalize()} can "
                 "only work with euclidean distances (i.e. 'euclidean' and 'l2'); use one of "
                 "these, or another linkage."
+            )
+
+    def _check_heights(self, who: str, name: str, height: Any) -> None:
+        """Refuse to cut at a height where merges are in no order of it."""
+        if height is not None and self.linkage == "genie":
+            raise ValueError(
+                f"{who}: {name}={height!r} was given and the merges of linkage='genie' are in no "
+                "order of height; use n_clusters."
             )
 
     def _cut_first_time(self, children: Ints) -> None:
@@ -393,11 +410,11 @@ class AgglomerativeClustering(Clusterer):
         """The nearest cluster of every row, under the distance of the linkage.
 
         A row x is compared with the clusters of `labels_` as a cluster of its own would be: by the
-        least (single), largest (complete) or mean distance (average) to their rows, by the mean in
-        which the parts of every merge weigh the same (weighted), by the distance to their mean
-        (centroid) or to the midpoint of midpoints (median), or by Ward's, sqrt(2 n / (n + 1)) times
-        the distance to the mean of n rows. Ties go to the lower label. Rows of the fit may be
-        nearer to another cluster than to the one that they were joined to.
+        least (single, genie), largest (complete) or mean distance (average) to their rows, by the
+        mean in which the parts of every merge weigh the same (weighted), by the distance to their
+        mean (centroid) or to the midpoint of midpoints (median), or by Ward's,
+        sqrt(2 n / (n + 1)) times the distance to the mean of n rows. Ties go to the lower label.
+        Rows of the fit may be nearer to another cluster than to the one that they were joined to.
 
         Parameters
         ----------
@@ -424,6 +441,7 @@ class AgglomerativeClustering(Clusterer):
             raise ValueError(
                 f"cut: n_clusters={n_clusters} and height={height} were given; use one of them."
             )
+        self._check_heights("cut", "height", height)
         if height is not None:
             if not isinstance(height, Real) or np.isnan(float(height)):
                 raise ValueError(f"cut: height={height!r} was given; use a number.")

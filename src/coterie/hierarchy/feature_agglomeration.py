@@ -38,14 +38,14 @@ _PUBLISHED = (
 class FeatureAgglomeration(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Join the two nearest columns, again and again, and pool the columns of each cluster.
 
-    Drop-in for `sklearn.cluster.FeatureAgglomeration`, with all seven linkages: columns are
+    Drop-in for `sklearn.cluster.FeatureAgglomeration`, with all eight linkages: columns are
     clustered as `AgglomerativeClustering` clusters rows. Time and memory are those of
     `coterie.linkage` for n_features rows of n_rows columns; X is laid out once more, by columns.
 
     Parameters
     ----------
-    n_clusters, metric, memory, connectivity, compute_full_tree, linkage, distance_threshold, \
-compute_distances, metric_params, n_threads
+    n_clusters, metric, memory, connectivity, compute_full_tree, linkage, gini_threshold, \
+distance_threshold, compute_distances, metric_params, n_threads
         See `AgglomerativeClustering`, with columns for rows.
     pooling_func : {"mean", "median", "min", "max"} or callable, default="mean"
         What the columns of a cluster become in `transform`; a function is given an array of
@@ -100,6 +100,7 @@ compute_distances, metric_params, n_threads
         connectivity: Any = None,
         compute_full_tree: Any = "auto",
         linkage: str = "ward",
+        gini_threshold: float = 0.3,
         pooling_func: Any = "mean",
         distance_threshold: float | None = None,
         compute_distances: bool = False,
@@ -112,6 +113,7 @@ compute_distances, metric_params, n_threads
         self.connectivity = connectivity
         self.compute_full_tree = compute_full_tree
         self.linkage = linkage
+        self.gini_threshold = gini_threshold
         self.pooling_func = pooling_func
         self.distance_threshold = distance_threshold
         self.compute_distances = compute_distances
