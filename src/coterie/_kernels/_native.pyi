@@ -593,6 +593,7 @@ def assign_part_means(
     counts: NDArray[np.int64],
     changed: NDArray[np.int64],
     n_threads: int,
+) -> None: ...
 def count_colors(pixels: NDArray[np.uint8], counts: NDArray[np.uint32], n_threads: int) -> None: ...
 def look_up_colors(
     pixels: NDArray[np.uint8], table: NDArray[Any], indices: NDArray[Any], n_threads: int
