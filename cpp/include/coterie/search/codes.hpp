@@ -49,6 +49,25 @@ inline float value_of(const Tables& tables, const Codes& codes, std::int64_t row
     return sum;
 }
 
+struct Range {
+    float low, high;
+};
+
+// The least and the largest of some values, a multiple of 16 of them.
+inline Range range_of(const float* values, std::int64_t count) {
+    constexpr int lanes = 16;
+    float lows[lanes], highs[lanes];
+    std::copy(values, values + lanes, lows);
+    std::copy(values, values + lanes, highs);
+    for (std::int64_t i = lanes; i < count; i += lanes)
+        for (int j = 0; j < lanes; ++j) {
+            const float value = values[i + j];
+            lows[j] = value < lows[j] ? value : lows[j];
+            highs[j] = value > highs[j] ? value : highs[j];
+        }
+    return {*std::min_element(lows, lows + lanes), *std::max_element(highs, highs + lanes)};
+}
+
 // Tables in bytes, made for one limit: entries are rounded down in steps of which 254 reach from
 // the least possible value to the limit. So a row whose sum of bytes is 255 or more is above the
 // limit, and sums may saturate there.
@@ -58,11 +77,10 @@ public:
     explicit ByteScale(const Tables& tables) : lows_(tables.n_parts) {
         double size = 0;
         for (std::int64_t m = 0; m < tables.n_parts; ++m) {
-            const float* part = tables.part(m);
-            const auto [low, high] = std::minmax_element(part, part + tables.n_words);
-            lows_[m] = *low;
-            sum_of_lows_ += *low;
-            size += std::max(std::fabs(*low), std::fabs(*high));
+            const auto [low, high] = range_of(tables.part(m), tables.n_words);
+            lows_[m] = low;
+            sum_of_lows_ += low;
+            size += std::max(std::fabs(low), std::fabs(high));
         }
         // The float32 sum may be this much below the true one.
         slack_ =
