@@ -234,7 +234,8 @@ class PQIndex(SearchIndex):
         kept = {name: arrays.pop(name) for name in ("rows", "errors") if settings["keep_rows"]}
         index = cls(
             restored(settings["quantizer"], arrays), metric=settings["metric"],
-            keep_rows=settings["keep_rows"], rerank=settings.get("rerank"), dtype=settings["dtype"], n_threads=n_threads,
+            keep_rows=settings["keep_rows"], rerank=settings.get("rerank"),
+            dtype=settings["dtype"], n_threads=n_threads,
         )  # fmt: skip
         held = {"blocks": blocks, **kept}
         for name, array in held.items():

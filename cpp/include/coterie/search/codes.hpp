@@ -12,6 +12,8 @@
 #include <limits>
 #include <vector>
 
+#include "coterie/simd/simd.hpp"
+
 namespace coterie::search {
 
 inline constexpr std::int64_t block_rows = 64;
@@ -55,17 +57,17 @@ struct Range {
 
 // The least and the largest of some values, a multiple of 16 of them.
 inline Range range_of(const float* values, std::int64_t count) {
-    constexpr int lanes = 16;
-    float lows[lanes], highs[lanes];
-    std::copy(values, values + lanes, lows);
-    std::copy(values, values + lanes, highs);
-    for (std::int64_t i = lanes; i < count; i += lanes)
-        for (int j = 0; j < lanes; ++j) {
-            const float value = values[i + j];
-            lows[j] = value < lows[j] ? value : lows[j];
-            highs[j] = value > highs[j] ? value : highs[j];
-        }
-    return {*std::min_element(lows, lows + lanes), *std::max_element(highs, highs + lanes)};
+    constexpr int lanes = Simd<float>::lanes;
+    Vec<float> low = load(values), high = low;
+    for (std::int64_t i = lanes; i < count; i += lanes) {
+        const Vec<float> here = load(values + i);
+        low = here < low ? here : low;
+        high = here > high ? here : high;
+    }
+    Range range{low[0], high[0]};
+    for (int j = 1; j < lanes; ++j)
+        range = {std::min(range.low, low[j]), std::max(range.high, high[j])};
+    return range;
 }
 
 // Tables in bytes, made for one limit: entries are rounded down in steps of which 254 reach from

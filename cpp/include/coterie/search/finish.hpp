@@ -47,18 +47,27 @@ struct CompareExactly {
         std::vector<Found> candidates = found.all();
         std::sort(candidates.begin(), candidates.end(),
                   [](const Found& a, const Found& b) { return a.row < b.row; });
-        constexpr std::size_t at_once = 64;
+        constexpr std::size_t at_once = 16;
         std::int64_t idx[at_once];
         double values[at_once];
         TopK best(answers.k);
         for (std::size_t i = 0; i < candidates.size(); i += at_once) {
             Pool::breathe();
             const std::size_t count = std::min(at_once, candidates.size() - i);
+            const std::size_t ahead = std::min(i + 2 * at_once, candidates.size());
+            for (std::size_t j = i + count; j < ahead; ++j) fetch(candidates[j].row);
             for (std::size_t j = 0; j < count; ++j) idx[j] = candidates[i + j].row;
             exact.values(rows, idx, static_cast<std::int64_t>(count), values);
             for (std::size_t j = 0; j < count; ++j) best.take({values[j], candidates[i + j].id});
         }
         answers.write(query, best);
+    }
+
+    // Have a row brought from memory while others are compared.
+    void fetch(std::int64_t row) const {
+        const auto* begin = reinterpret_cast<const char*>(rows.row(row));
+        const auto* end = reinterpret_cast<const char*>(rows.row(row) + rows.n_cols);
+        for (; begin < end; begin += 64) prefetch(begin);
     }
 };
 

@@ -23,30 +23,43 @@ struct WordColumns {
     std::int64_t table_size() const { return n_parts * n_words; }
 };
 
+namespace detail {
+
+// Entries of one part for `n_vecs` vectors of codewords, whose sums do not wait for each other.
+template <Measure measure, int n_vecs>
+void make_entries(const WordColumns& books, std::int64_t part, std::int64_t first,
+                  const float* residual, float* entries) {
+    constexpr int lanes = Simd<float>::lanes;
+    Vec<float> sum[n_vecs] = {};
+    for (std::int64_t t = books.starts[part]; t < books.starts[part + 1]; ++t) {
+        const float* words = books.words + t * books.n_words + first;
+        const Vec<float> r = broadcast(residual[t]);
+#pragma GCC unroll 8
+        for (int v = 0; v < n_vecs; ++v) {
+            const Vec<float> word = load(words + v * lanes);
+            if constexpr (measure == Measure::squares)
+                sum[v] += rounded((r - word) * (r - word));
+            else
+                sum[v] -= rounded(r * word);
+        }
+    }
+#pragma GCC unroll 8
+    for (int v = 0; v < n_vecs; ++v) store(entries + v * lanes, sum[v]);
+}
+
+}  // namespace detail
+
 // table[m][c]: sum (r - c)^2 or -r.c over the columns of part m, in float32 in their order.
 template <Measure measure>
 void make_table(const WordColumns& books, const float* residual, float* table) {
-    constexpr int lanes = Simd<float>::lanes;
-    // As many vectors as a table of 16 words has, so that sums do not wait for each other.
-    constexpr int n_vecs = 16 / lanes;
-    for (std::int64_t m = 0; m < books.n_parts; ++m)
-        for (std::int64_t c = 0; c < books.n_words; c += 16) {
-            Vec<float> sum[n_vecs] = {};
-            for (std::int64_t t = books.starts[m]; t < books.starts[m + 1]; ++t) {
-                const float* words = books.words + t * books.n_words + c;
-                const Vec<float> r = broadcast(residual[t]);
-#pragma GCC unroll 4
-                for (int v = 0; v < n_vecs; ++v) {
-                    const Vec<float> word = load(words + v * lanes);
-                    if constexpr (measure == Measure::squares)
-                        sum[v] += rounded((r - word) * (r - word));
-                    else
-                        sum[v] -= rounded(r * word);
-                }
-            }
-            for (int v = 0; v < n_vecs; ++v)
-                store(table + m * books.n_words + c + v * lanes, sum[v]);
-        }
+    constexpr int lanes = Simd<float>::lanes, few = 16 / lanes, many = few < 8 ? 8 : few;
+    for (std::int64_t m = 0; m < books.n_parts; ++m, table += books.n_words) {
+        std::int64_t c = 0;
+        for (; c + many * lanes <= books.n_words; c += many * lanes)
+            detail::make_entries<measure, many>(books, m, c, residual, table + c);
+        for (; c < books.n_words; c += few * lanes)
+            detail::make_entries<measure, few>(books, m, c, residual, table + c);
+    }
 }
 
 // Queries and centres of lists in the space of the codes.
