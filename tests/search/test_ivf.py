@@ -302,7 +302,7 @@ def test_what_is_refused_is_refused_in_a_sentence(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     for name in ("n_lists", "nprobe"):
         with pytest.raises(ValueError, match=f"{name}=0 was given; use a whole number"):
-            IVFPQIndex(**{name: 0})
+            IVFPQIndex(**{name: 0})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="rerank=0 was given; use None or a whole number"):
         IVFPQIndex(rerank=0)
     with pytest.raises(ValueError, match="bits=5"):

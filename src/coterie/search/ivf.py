@@ -54,6 +54,7 @@ class _ListQueries(NamedTuple):
 class _Now(NamedTuple):
     ids: Ints
     lists: Lists
+    place_ids: Ints  # the ids in the order of the lists
     rows: Floats | None
 
 
@@ -83,7 +84,7 @@ class IVFPQIndex(SearchIndex):
 
     A search takes O(n_lists n_features + nprobe (n_features 2^bits + M n_rows / n_lists)) time a
     query. Memory: M (8 bits) or M / 2 (4 bits) bytes a row, up to 63 rows of padding a list, and
-    16 bytes a row for its id and its place; the centres; the rows, if kept. `add` and `remove`
+    24 bytes a row for its id and its place; the centres; the rows, if kept. `add` and `remove`
     rewrite the lists, in time that grows with their size: add many rows at once.
 
     Parameters
@@ -225,7 +226,7 @@ class IVFPQIndex(SearchIndex):
         """Write the neighbours that some lists have, by code or of rows."""
         learned = self._fitted()
         space, metric = learned.space, self.metric
-        lists = _CodeLists(*now.lists, now.ids, space.n_parts, space.bits)
+        lists = _CodeLists(*now.lists, now.place_ids, space.n_parts, space.bits)
         for begin in range(0, len(queries), _QUERIES):
             here = slice(begin, begin + _QUERIES)
             placed = space.place(queries[here])
@@ -311,7 +312,8 @@ class IVFPQIndex(SearchIndex):
             labels, codes = (np.concatenate(column) for column in zip(*parts, strict=True))
             self._lists, self._coming = in_lists(labels, codes, self.n_lists), []
         rows = None if self._rows is None else self._rows.view
-        return _Now(self._ids.view, self._lists, rows)
+        ids = self._ids.view
+        return _Now(ids, self._lists, ids[self._lists.rows], rows)
 
     def _stored(self) -> tuple[dict[str, Any], Arrays]:
         learned = self._fitted()

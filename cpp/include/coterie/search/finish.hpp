@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coterie/search/exact.hpp"
+#include "coterie/search/loose_top_k.hpp"
 #include "coterie/search/top_k.hpp"
 #include "coterie/threads/pool.hpp"
 
@@ -21,7 +22,8 @@ struct Answers {
     std::int64_t* ids;
     Length length_of;
 
-    void write(std::int64_t query, TopK& best) const {
+    template <class Top>
+    void write(std::int64_t query, Top& best) const {
         best.write(values + query * k, ids + query * k, length_of);
     }
 };
@@ -31,7 +33,7 @@ template <class Length>
 struct TellAsFound {
     Answers<Length> answers;
 
-    void operator()(std::int64_t query, TopK& found) const { answers.write(query, found); }
+    void operator()(std::int64_t query, LooseTopK& found) const { answers.write(query, found); }
 };
 
 // The k nearest rows among those that were found, ties by id.
@@ -41,7 +43,7 @@ struct CompareExactly {
     Measure measure;
     Matrix<const In> rows, queries;
 
-    void operator()(std::int64_t query, TopK& found) const {
+    void operator()(std::int64_t query, LooseTopK& found) const {
         const ExactQuery exact(measure, queries.row(query), queries.n_cols);
         // In the order of rows: neighbours in memory are fetched together.
         std::vector<Found> candidates = found.all();

@@ -13,18 +13,17 @@
 #include <vector>
 
 #include "coterie/search/list_tables.hpp"
+#include "coterie/search/loose_top_k.hpp"
 #include "coterie/search/scan_codes.hpp"
-#include "coterie/search/top_k.hpp"
 #include "coterie/threads/pool.hpp"
 
 namespace coterie::search {
 
 // Codes list by list: places from row_starts[l] to row_starts[l + 1] are of list l, whose blocks
-// begin at block_starts[l]; rows[place] is the row that is held there.
+// begin at block_starts[l]; rows[place] is the row that is held there, ids[place] its id.
 struct Lists {
     const std::uint8_t* blocks;
-    const std::int64_t *row_starts, *block_starts, *rows;
-    const std::int64_t* ids;  // of rows
+    const std::int64_t *row_starts, *block_starts, *rows, *ids;
     std::int64_t n_parts;
     int bits;
 
@@ -37,8 +36,11 @@ struct Lists {
 // What one query finds in one list.
 class ListWatcher {
 public:
-    ListWatcher(TopK& best, const Lists& lists, std::int64_t list, double base)
-        : best_(best), ids_(lists.ids), rows_(lists.rows + lists.row_starts[list]), base_(base) {}
+    ListWatcher(LooseTopK& best, const Lists& lists, std::int64_t list, double base)
+        : best_(best),
+          ids_(lists.ids + lists.row_starts[list]),
+          rows_(lists.rows + lists.row_starts[list]),
+          base_(base) {}
 
     // Never less than what is left for the tables, whatever rounding says.
     double limit() const {
@@ -46,12 +48,11 @@ public:
         return limit - base_ + (std::fabs(limit) + std::fabs(base_)) * 1e-15;
     }
     void take(float value, std::int64_t place) {
-        const std::int64_t row = rows_[place];
-        best_.take({base_ + static_cast<double>(value), ids_[row], row});
+        best_.take({base_ + static_cast<double>(value), ids_[place], rows_[place]});
     }
 
 private:
-    TopK& best_;
+    LooseTopK& best_;
     const std::int64_t *ids_, *rows_;
     double base_;
 };
@@ -68,7 +69,7 @@ struct Probe {
 
 // All probes, sorted, so that queries that look into one list do so together.
 inline void scan_lists(const Lists& lists, const ListSpace& space, const std::int64_t* queries,
-                       const std::vector<Probe>& probes, std::vector<TopK>& best) {
+                       const std::vector<Probe>& probes, std::vector<LooseTopK>& best) {
     constexpr std::size_t at_once = 4;
     const std::int64_t size = space.books.table_size();
     ListTables maker(space);
@@ -93,7 +94,7 @@ inline void scan_lists(const Lists& lists, const ListSpace& space, const std::in
 }  // namespace detail
 
 // The `n_found` nearest rows of every query by value in the lists probes[query], (n_queries,
-// n_probes) in C order, nearest first; ties by id. Each is handed to finish(query, TopK&).
+// n_probes) in C order, nearest first; ties by id. Each is handed to finish(query, LooseTopK&).
 template <class Finish>
 void search_lists(const Lists& lists, const ListSpace& space, const std::int64_t* probes,
                   std::int64_t n_probes, std::int64_t n_found, const Finish& finish,
@@ -117,7 +118,7 @@ void search_lists(const Lists& lists, const ListSpace& space, const std::int64_t
                     (j == 0 ? nearest : others).push_back({list, i});
             }
         std::sort(others.begin(), others.end());
-        std::vector<TopK> best(count, TopK(n_found));
+        std::vector<LooseTopK> best(count, LooseTopK(n_found));
         detail::scan_lists(lists, space, queries, nearest, best);
         detail::scan_lists(lists, space, queries, others, best);
         for (int i = 0; i < count; ++i) finish(queries[i], best[i]);

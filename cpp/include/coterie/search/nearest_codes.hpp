@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "coterie/search/loose_top_k.hpp"
 #include "coterie/search/scan_codes.hpp"
-#include "coterie/search/top_k.hpp"
 #include "coterie/threads/pool.hpp"
 
 namespace coterie::search {
@@ -18,14 +18,14 @@ public:
     double limit() const { return best.limit(); }
     void take(float value, std::int64_t row) { best.take({value, ids_[row], row}); }
 
-    TopK best;
+    LooseTopK best;
 
 private:
     const std::int64_t* ids_;
 };
 
 // The `n_found` nearest rows of every query by value, ties by id, each handed to finish(query,
-// TopK&). `tables` is (n_queries, n_parts, n_words) in C order.
+// LooseTopK&). `tables` is (n_queries, n_parts, n_words) in C order.
 template <class Finish>
 void search_codes(const Codes& codes, const std::int64_t* row_ids, const float* tables,
                   std::int64_t n_queries, std::int64_t n_found, const Finish& finish,
