@@ -1,19 +1,17 @@
-"""The coarse half of an inverted file: centres of lists, and codebooks of what they leave."""
+"""The coarse half of an inverted file: centres of lists, and what they leave of rows."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._history import Recorder
 from coterie.centroid._checked_space import checked_space
 from coterie.centroid._fitted import Fitted, label_any
 from coterie.centroid._kmeans import kmeans
 from coterie.data import ArraySource, Block, Source
-from coterie.quantize import ProductQuantizer
 from coterie.quantize._training_rows import training_rows
 from coterie.search._code_space import to_length_one
 
@@ -28,24 +26,29 @@ _N_ITER = 20
 _BLOCK = 1 << 14
 
 
-def learn(
+class Coarse(NamedTuple):
+    """Centres of lists, and the residuals that codebooks are to be learned from."""
+
+    centers: Doubles
+    residuals: npt.NDArray[np.float32]
+
+
+def learn_lists(
     who: str,
     source: Source,
     n_lists: int,
-    quantizer: ProductQuantizer,
+    n_words: int,
+    rng: np.random.RandomState,
     *,
     unit: bool,
-    random_state: Any,
     n_threads: int,
-) -> Doubles:
-    """The centres of lists, (n_lists, n_features), and `quantizer` fitted to what they leave.
+) -> Coarse:
+    """Centres of `n_lists` lists by k-means on some of the rows, and what they leave of these.
 
-    Jegou, Douze and Schmid (2011), section 4: k-means on some of the rows, then a product
-    quantizer of residuals, row - nearest centre, on the same rows; with `unit`, of rows over their
-    length.
+    Jegou, Douze and Schmid (2011), section 4. `n_words` is how many codewords a part will have:
+    more of them need more rows. With `unit`, of rows over their length.
     """
-    rng = check_random_state(random_state)
-    size = max(_ROWS_A_LIST * n_lists, _ROWS_A_CODEWORD << int(quantizer.bits), _FEWEST_ROWS)
+    size = max(_ROWS_A_LIST * n_lists, _ROWS_A_CODEWORD * n_words, _FEWEST_ROWS)
     rows: Floats = training_rows(who, source, size, rng, Recorder())
     if unit:
         rows = to_length_one(rows).astype(np.float32)
@@ -57,10 +60,7 @@ def learn(
     columns, space = checked_space(who, blocks)
     tol = 1e-4 * float(columns.variance.mean())
     centers = kmeans(blocks, space, n_lists, rng, max_iter=_N_ITER, tol=tol).centers
-    labels = nearest_center(who, rows, centers, n_threads)
-    quantizer.set_params(random_state=rng.randint(2**31), n_threads=n_threads)
-    quantizer.fit(residuals(rows, centers, labels))
-    return centers
+    return Coarse(centers, residuals(rows, centers, nearest_center(who, rows, centers, n_threads)))
 
 
 def nearest_center(

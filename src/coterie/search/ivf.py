@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import check_random_state
 
 from coterie._checks import whole
 from coterie._kernels import kernels
@@ -13,7 +14,7 @@ from coterie.data import ArraySource, elsewhere
 from coterie.errors import FileError, ParameterError
 from coterie.neighbors.index import Neighbors
 from coterie.quantize import ProductQuantizer
-from coterie.search._coarse import learn, nearest_center, residuals
+from coterie.search._coarse import learn_lists, nearest_center, residuals
 from coterie.search._code_blocks import Bytes, as_bytes, n_bytes
 from coterie.search._code_space import CodeSpace, Doubles, to_length_one
 from coterie.search._growing import Growing
@@ -184,11 +185,14 @@ class IVFPQIndex(SearchIndex):
             source = elsewhere(rows)
             if source is None:
                 source = ArraySource(next(self._parts(rows)), None, self._threads())
-            centers = learn(
-                self._kind, source, self.n_lists, self.quantizer, unit=self.metric == "cosine",
-                random_state=self.random_state, n_threads=self._threads(),
+            rng, n_threads = check_random_state(self.random_state), self._threads()
+            coarse = learn_lists(
+                self._kind, source, self.n_lists, 1 << int(self.quantizer.bits), rng,
+                unit=self.metric == "cosine", n_threads=n_threads,
             )  # fmt: skip
-            self._start_from(centers)
+            self.quantizer.set_params(random_state=rng.randint(2**31), n_threads=n_threads)
+            self.quantizer.fit(coarse.residuals)
+            self._start_from(coarse.centers)
         return self
 
     def search(
