@@ -15,7 +15,9 @@ from coterie.cli._interrupts import raise_when_interrupted
 from coterie.cli._outputs import is_stdout, refuse_overwriting, summary
 
 if TYPE_CHECKING:
-    from coterie.search._index import SearchIndex
+    from coterie.search import FlatIndex, IVFPQIndex, PQIndex
+
+    AnyIndex = FlatIndex | PQIndex | IVFPQIndex
 
 index = typer.Typer(help="Build an index of vectors, search it, say what it is.")
 
@@ -136,7 +138,7 @@ def search(
         raise ValueError(f"{output}: it was named for ids and distances; name two files.")
     refuse_overwriting([path, queries], outputs)
     raise_when_interrupted()
-    held = load(path, n_threads=threads)
+    held: Any = load(path, n_threads=threads)
     asked = {"nprobe": nprobe, "rerank": rerank}
     _check_options(_kind_of(held), asked)
     found = held.search(str(queries), k, **{n: v for n, v in asked.items() if v is not None})
@@ -155,7 +157,8 @@ def info(path: Index, as_json: Json = False) -> None:
     """Say what an index is; a damaged file is an error."""
     from coterie.search import load
 
-    _tell(_facts(load(path), path), None, as_json=as_json, quiet=False)
+    held: Any = load(path)
+    _tell(_facts(held, path), None, as_json=as_json, quiet=False)
 
 
 def _check_options(kind: Kind, own: dict[str, Any]) -> None:
@@ -177,7 +180,7 @@ def _check_npy(path: Path) -> None:
 
 def _learned(
     kind: Kind, vectors: Path, metric: str, own: dict[str, Any], threads: int | None
-) -> SearchIndex:
+) -> AnyIndex:
     """An index without rows."""
     from coterie.quantize import ProductQuantizer
     from coterie.search import FlatIndex, IVFPQIndex, PQIndex
@@ -205,10 +208,11 @@ def _to_learn_from(vectors: Path, metric: str) -> Any:
     import numpy as np
 
     from coterie.data import open as open_source
-    from coterie.search._code_space import to_length_one
 
     sample = open_source(vectors).sample(1 << 16, 1, np.random.RandomState(0))
-    return to_length_one(next(iter(sample)).rows)
+    rows = np.asarray(next(iter(sample)).rows, dtype=np.float64)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
 
 
 def _n_lists(vectors: Path) -> int:
@@ -219,11 +223,11 @@ def _n_lists(vectors: Path) -> int:
     return max(1, min(n_rows // 8, round(2 * n_rows**0.5)))
 
 
-def _kind_of(held: SearchIndex) -> Kind:
+def _kind_of(held: AnyIndex) -> Kind:
     return {"FlatIndex": Kind.FLAT, "PQIndex": Kind.PQ, "IVFPQIndex": Kind.IVF}[type(held).__name__]
 
 
-def _facts(held: SearchIndex, path: Path) -> dict[str, Any]:
+def _facts(held: AnyIndex, path: Path) -> dict[str, Any]:
     """What an index is, in numbers."""
     from coterie.search import FlatIndex, IVFPQIndex, PQIndex
 
