@@ -165,7 +165,8 @@ def test_algorithms_know_no_estimator(path: Path) -> None:
 #: is drawn or chosen by a family's own algorithm.
 MAY_LOOK_INSIDE = {("hierarchy", "centroid"), ("mixture", "centroid"), ("medoid", "centroid"),
                    ("plots", "hierarchy"), ("select", "density"), ("quantize", "centroid"),
-                   ("plots", "quantize")}  # fmt: skip
+                   ("plots", "quantize"), ("search", "centroid"),
+                   ("search", "quantize")}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", IN_A_PART, ids=_name)

@@ -23,6 +23,7 @@ void add_mixture(nb::module_& m);
 void add_neighbors(nb::module_& m);
 void add_quantize(nb::module_& m);
 void add_search(nb::module_& m);
+void add_search_lists(nb::module_& m);
 void add_seeding(nb::module_& m);
 void add_vocabulary_tree(nb::module_& m);
 }  // namespace coterie::bind
@@ -58,6 +59,7 @@ NB_MODULE(COTERIE_MODULE, m) {
     coterie::bind::add_neighbors(m);
     coterie::bind::add_quantize(m);
     coterie::bind::add_search(m);
+    coterie::bind::add_search_lists(m);
     coterie::bind::add_seeding(m);
     coterie::bind::add_vocabulary_tree(m);
 }

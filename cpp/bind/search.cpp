@@ -2,47 +2,20 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include <cmath>
-#include <limits>
 #include <string>
 
 #include "convert.hpp"
+#include "search_args.hpp"
 
 #include "coterie/search/certified.hpp"
 #include "coterie/search/code_tables.hpp"
+#include "coterie/search/finish.hpp"
 #include "coterie/search/flat.hpp"
 #include "coterie/search/nearest_codes.hpp"
 
 namespace coterie::bind {
 
 namespace {
-
-using search::Measure;
-
-Measure measure_of(const std::string& metric) {
-    if (metric == "euclidean" || metric == "sqeuclidean") return Measure::squares;
-    if (metric == "inner_product") return Measure::product;
-    if (metric == "cosine") return Measure::angle;
-    throw std::invalid_argument("there is no search by this metric");
-}
-
-void require_answers(const Table<double>& values, const Table<std::int64_t>& ids,
-                     std::int64_t n_queries) {
-    require_length(values, n_queries, "there must be values for every query");
-    require_length(ids, n_queries, "there must be ids for every query");
-    require(values.shape(1) == ids.shape(1) && ids.shape(1) > 0, "values and ids must be alike");
-}
-
-template <class In>
-Matrix<const In> view(const Table<const In>& table) {
-    const auto n_cols = static_cast<std::int64_t>(table.shape(1));
-    return {table.data(), static_cast<std::int64_t>(table.shape(0)), n_cols, n_cols, 1};
-}
-
-// What is told of a value: the distance of a sum of squares where that is asked for.
-auto length_by(bool root) {
-    return [root](double value) { return root ? std::sqrt(value) : value; };
-}
 
 template <class In>
 void search_flat_of(Table<const In> rows, Column<const std::int64_t> row_ids,
@@ -92,9 +65,32 @@ void search_codes_of(Cube<const std::uint8_t> blocks, Column<const std::int64_t>
     require_tables(tables, codes);
     require_answers(values, ids, n_queries);
     without_gil([&] {
-        search::search_codes(codes, row_ids.data(), tables.data(), n_queries,
-                             static_cast<std::int64_t>(ids.shape(1)), values.data(), ids.data(),
-                             length_by(root), crew_of(n_threads));
+        const search::TellAsFound tell{answers_to(values, ids, root)};
+        search::search_codes(codes, row_ids.data(), tables.data(), n_queries, tell.answers.k, tell,
+                             crew_of(n_threads));
+    });
+}
+
+template <class In>
+void search_codes_and_compare_of(Cube<const std::uint8_t> blocks,
+                                 Column<const std::int64_t> row_ids, std::int64_t n_parts, int bits,
+                                 Cube<const float> tables, std::int64_t n_found,
+                                 Table<const In> rows, const std::string& metric,
+                                 Table<const In> queries, Table<double> values,
+                                 Table<std::int64_t> ids, int n_threads) {
+    const search::CompareExactly compare{answers_to(values, ids, metric == "euclidean"),
+                                         measure_of(metric), view(rows), view(queries)};
+    const search::Codes codes = codes_of(blocks, compare.rows.n_rows, n_parts, bits);
+    require(n_found > 0, "some rows must be found");
+    require_length(row_ids, codes.n_rows, "there must be one id a row");
+    require(compare.rows.n_cols == compare.queries.n_cols,
+            "queries and rows must have the same columns");
+    require_length(tables, compare.queries.n_rows, "there must be tables for every query");
+    require_tables(tables, codes);
+    require_answers(values, ids, compare.queries.n_rows);
+    without_gil([&] {
+        search::search_codes(codes, row_ids.data(), tables.data(), compare.queries.n_rows, n_found,
+                             compare, crew_of(n_threads));
     });
 }
 
@@ -154,6 +150,10 @@ void add_search(nb::module_& m) {
         m.def("search_flat", &search_flat_of<In>, "rows"_a.noconvert(), "row_ids"_a.noconvert(),
               "shift"_a.noconvert(), "scale"_a, "metric"_a, "queries"_a.noconvert(),
               "values"_a.noconvert(), "ids"_a.noconvert(), "n_threads"_a);
+        m.def("search_codes_and_compare", &search_codes_and_compare_of<In>, "blocks"_a.noconvert(),
+              "row_ids"_a.noconvert(), "n_parts"_a, "bits"_a, "tables"_a.noconvert(), "n_found"_a,
+              "rows"_a.noconvert(), "metric"_a, "queries"_a.noconvert(), "values"_a.noconvert(),
+              "ids"_a.noconvert(), "n_threads"_a);
         m.def("search_certified", &search_certified_of<In>, "blocks"_a.noconvert(),
               "row_ids"_a.noconvert(), "n_parts"_a, "bits"_a, "tables"_a.noconvert(),
               "rows"_a.noconvert(), "errors"_a.noconvert(), "worst_error"_a, "longest"_a,

@@ -637,6 +637,39 @@ def search_codes(
     ids: NDArray[np.int64],
     n_threads: int,
 ) -> None: ...
+def search_codes_and_compare(
+    blocks: NDArray[np.uint8],
+    row_ids: NDArray[np.int64],
+    n_parts: int,
+    bits: int,
+    tables: NDArray[np.float32],
+    n_found: int,
+    rows: Floats,
+    metric: str,
+    queries: Floats,
+    values: Doubles,
+    ids: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def search_lists(
+    lists: object,
+    asked: object,
+    metric: str,
+    values: Doubles,
+    ids: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def search_lists_and_compare(
+    lists: object,
+    asked: object,
+    n_found: int,
+    rows: Floats | None,
+    metric: str,
+    queries: Floats,
+    values: Doubles,
+    ids: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
 def search_certified(
     blocks: NDArray[np.uint8],
     row_ids: NDArray[np.int64],

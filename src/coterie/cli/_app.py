@@ -12,6 +12,7 @@ import typer
 
 from coterie.cli._outputs import SummaryLostError, forget_stdout
 from coterie.cli.fit import fit
+from coterie.cli.index import index
 from coterie.cli.predict import predict
 from coterie.cli.quantize import quantize
 
@@ -22,6 +23,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 app.command()(fit)
 app.command()(predict)
 app.command()(quantize)
+app.add_typer(index, name="index")
 
 
 @app.callback(invoke_without_command=True)

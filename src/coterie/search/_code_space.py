@@ -66,12 +66,12 @@ class CodeSpace:
 
     def encode(self, rows: Floats) -> npt.NDArray[np.uint8]:
         """The codes of rows, (n_rows, n_parts)."""
-        given = _to_length_one(rows).astype(rows.dtype) if self.metric == "cosine" else rows
+        given = to_length_one(rows).astype(rows.dtype) if self.metric == "cosine" else rows
         return np.asarray(self.quantizer.encode(given))
 
     def tables(self, queries: Floats, n_threads: int) -> tuple[npt.NDArray[np.float32], Doubles]:
         """The tables of queries, (n_queries, n_parts, n_words), and their lengths in the space."""
-        asked = np.ascontiguousarray(self._place(queries))
+        asked = np.ascontiguousarray(self.place(queries))
         tables = np.empty((len(asked), self.n_parts, self.n_words), dtype=np.float32)
         metric = "inner_product" if self.metric == "cosine" else self.metric
         kernels.code_tables(self._words, self.starts, metric, asked, tables, n_threads)
@@ -87,21 +87,30 @@ class CodeSpace:
         errors = np.empty(len(rows), dtype=np.float32)
         for begin in range(0, len(rows), _BLOCK):
             here = slice(begin, begin + _BLOCK)
-            off = self._place(rows[here])
+            off = self.place(rows[here])
             for m, book in enumerate(self._books):
                 off[:, self.starts[m] : self.starts[m + 1]] -= book[codes[here, m]]
             exact = np.sqrt(np.square(off).sum(axis=1)) * (1 + 1e-12)
             errors[here] = np.nextafter(exact.astype(np.float32), np.float32(np.inf))
         return errors
 
-    def _place(self, rows: Floats) -> Doubles:
+    @property
+    def word_columns(self) -> npt.NDArray[np.float32]:
+        """The codebooks column by column, (n_features, n_words)."""
+        return np.ascontiguousarray(np.concatenate([book.T for book in self._books]))
+
+    def place(self, rows: Floats) -> Doubles:
         """Rows as float64 in the space of the codes; a copy."""
-        placed = _to_length_one(rows) if self.metric == "cosine" else rows.astype(np.float64)
-        return placed if self._rotation is None else placed @ self._rotation
+        return self.turn(to_length_one(rows) if self.metric == "cosine" else rows)
+
+    def turn(self, rows: Floats) -> Doubles:
+        """Rows as they are, but rotated where codes are of rotated rows; a copy."""
+        wide = rows.astype(np.float64)
+        return wide if self._rotation is None else wide @ self._rotation
 
 
-def _to_length_one(rows: Floats) -> Doubles:
-    """Rows over their length; zeros stay."""
+def to_length_one(rows: Floats) -> Doubles:
+    """Rows over their length, in float64; zeros stay."""
     wide = rows.astype(np.float64)
     norms = np.sqrt(np.square(wide).sum(axis=1, keepdims=True))
     return np.divide(wide, norms, out=np.zeros_like(wide), where=norms > 0)

@@ -8,11 +8,16 @@ from coterie.errors import FileError
 from coterie.search._index import SearchIndex
 from coterie.search._index_file import read_kind
 from coterie.search.flat import FlatIndex
+from coterie.search.ivf import IVFPQIndex
 from coterie.search.pq import PQIndex
 
 __all__ = ["load"]
 
-_KINDS: dict[str, type[SearchIndex]] = {"FlatIndex": FlatIndex, "PQIndex": PQIndex}
+_KINDS: dict[str, type[SearchIndex]] = {
+    "FlatIndex": FlatIndex,
+    "PQIndex": PQIndex,
+    "IVFPQIndex": IVFPQIndex,
+}
 
 
 def load(

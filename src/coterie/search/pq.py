@@ -15,6 +15,7 @@ from coterie.search._code_space import CodeSpace, Quantizer
 from coterie.search._growing import Growing
 from coterie.search._index import Floats, Ints, SearchIndex
 from coterie.search._index_file import Arrays
+from coterie.search._rerank import check_rerank, n_to_find
 from coterie.search._stored_quantizer import restored, stored
 
 __all__ = ["CertifiedNeighbors", "PQIndex"]
@@ -59,7 +60,8 @@ class PQIndex(SearchIndex):
 
     With `keep_rows` the index also keeps the rows and how far each is from its code, e = |x -
     c(x)|. Since | |q - x| - |q - c(x)| | <= e, codes then bound the distances of the rows from
-    both sides, and `search_certified` gives the nearest *rows*, exactly.
+    both sides, and `search_certified` gives the nearest *rows*, exactly. With `rerank`, `search`
+    compares so many of the nearest by code exactly, and gives the nearest rows among them.
 
     A search takes O(n_queries n_rows M) time. Memory: M (8 bits) or M / 2 (4 bits) bytes a row and
     8 for its id; with `keep_rows` the rows, and 4 bytes more.
@@ -71,6 +73,8 @@ class PQIndex(SearchIndex):
     metric : {"euclidean", "sqeuclidean", "inner_product", "cosine"}
         As for `FlatIndex`.
     keep_rows : bool
+    rerank : int or None
+        How many rows are compared exactly, k at least; implies `keep_rows`.
     dtype : {"float32", "float64"}
         What rows that are kept, and queries, are held as.
     n_threads : int or None
@@ -84,11 +88,14 @@ class PQIndex(SearchIndex):
         *,
         metric: str = "euclidean",
         keep_rows: bool = False,
+        rerank: int | None = None,
         dtype: npt.DTypeLike = "float32",
         n_threads: int | None = None,
     ) -> None:
         super().__init__(metric, dtype, n_threads)
-        self.quantizer, self.keep_rows = quantizer, bool(keep_rows)
+        check_rerank(self._kind, rerank)
+        self.quantizer, self.rerank = quantizer, rerank
+        self.keep_rows = bool(keep_rows) or rerank is not None
         self._space = CodeSpace(type(self).__name__, quantizer, metric)
         width = n_bytes(self._space.n_parts, self._space.bits)
         self._n_coded = 0
@@ -104,6 +111,27 @@ class PQIndex(SearchIndex):
     def codes(self) -> npt.NDArray[np.uint8]:
         """The bytes of the codes, in the order of `ids`; of 4 bits, two are in a byte."""
         return from_blocks(self._blocks.view, self._n_coded).copy()
+
+    def search(self, queries: Any, k: int, *, rerank: int | None = None) -> Neighbors:
+        """The k nearest rows of every query by code, nearest first, equals by lower id.
+
+        Parameters
+        ----------
+        queries : array, path or source of shape (n_queries, n_features)
+        k : int
+            Where there are fewer rows, the rest has id -1 and is infinitely far away.
+        rerank : int or None
+            In place of that of the index.
+
+        Returns
+        -------
+        Neighbors
+            `dists` (float64) and `ids` (int64), each of shape (n_queries, k).
+        """
+        check_rerank(self._kind, rerank, self.keep_rows)
+        asked, found, now = self._question(queries, k)
+        self._ask(now, asked, found, rerank or self.rerank, self._threads())
+        return found
 
     def search_certified(self, queries: Any, k: int) -> CertifiedNeighbors:
         """The k nearest rows of every query, not codes, with a proof; `keep_rows` is needed.
@@ -170,23 +198,35 @@ class PQIndex(SearchIndex):
         return _Now(self._ids.view, self._blocks.view, kept)
 
     def _answer(self, now: _Now, queries: Floats, found: Neighbors, n_threads: int) -> None:
-        space = self._space
+        self._ask(now, queries, found, self.rerank, n_threads)
+
+    def _ask(
+        self, now: _Now, queries: Floats, found: Neighbors, rerank: int | None, n_threads: int
+    ) -> None:
+        """Write the neighbours by code, or of rows among the nearest by code."""
+        space, metric = self._space, self.metric
         for begin in range(0, len(queries), _QUERIES):
             here = slice(begin, begin + _QUERIES)
             tables, _ = space.tables(queries[here], n_threads)
-            kernels.search_codes(
-                now.blocks, now.ids, space.n_parts, space.bits, tables,
-                self.metric == "euclidean", found.dists[here], found.ids[here], n_threads,
-            )  # fmt: skip
-        if self.metric == "cosine":
-            np.add(found.dists, 1, out=found.dists)
+            coded = (now.blocks, now.ids, space.n_parts, space.bits, tables)
+            dists, ids = found.dists[here], found.ids[here]
+            if rerank is None or now.kept is None:
+                kernels.search_codes(*coded, metric == "euclidean", dists, ids, n_threads)
+                if metric == "cosine":
+                    np.add(dists, 1, out=dists)
+            else:
+                kernels.search_codes_and_compare(
+                    *coded, n_to_find(rerank, dists.shape[1], len(now.ids)), now.kept.rows, metric,
+                    queries[here], dists, ids, n_threads,
+                )  # fmt: skip
 
     def _stored(self) -> tuple[dict[str, Any], Arrays]:
         settings, arrays = stored(self.quantizer)
         arrays["blocks"] = self._blocks.view
         if self.keep_rows:
             arrays |= {"rows": self._rows.view, "errors": self._errors.view}
-        return {"quantizer": settings, "keep_rows": self.keep_rows}, arrays
+        told = {"quantizer": settings, "keep_rows": self.keep_rows, "rerank": self.rerank}
+        return told, arrays
 
     @classmethod
     def _restored(cls, settings: dict[str, Any], arrays: Arrays, n_threads: int | None) -> Self:
@@ -194,7 +234,8 @@ class PQIndex(SearchIndex):
         kept = {name: arrays.pop(name) for name in ("rows", "errors") if settings["keep_rows"]}
         index = cls(
             restored(settings["quantizer"], arrays), metric=settings["metric"],
-            keep_rows=settings["keep_rows"], dtype=settings["dtype"], n_threads=n_threads,
+            keep_rows=settings["keep_rows"], rerank=settings.get("rerank"),
+            dtype=settings["dtype"], n_threads=n_threads,
         )  # fmt: skip
         held = {"blocks": blocks, **kept}
         for name, array in held.items():

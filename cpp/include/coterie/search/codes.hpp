@@ -12,6 +12,8 @@
 #include <limits>
 #include <vector>
 
+#include "coterie/simd/simd.hpp"
+
 namespace coterie::search {
 
 inline constexpr std::int64_t block_rows = 64;
@@ -49,6 +51,25 @@ inline float value_of(const Tables& tables, const Codes& codes, std::int64_t row
     return sum;
 }
 
+struct Range {
+    float low, high;
+};
+
+// The least and the largest of some values, a multiple of 16 of them.
+inline Range range_of(const float* values, std::int64_t count) {
+    constexpr int lanes = Simd<float>::lanes;
+    Vec<float> low = load(values), high = low;
+    for (std::int64_t i = lanes; i < count; i += lanes) {
+        const Vec<float> here = load(values + i);
+        low = here < low ? here : low;
+        high = here > high ? here : high;
+    }
+    Range range{low[0], high[0]};
+    for (int j = 1; j < lanes; ++j)
+        range = {std::min(range.low, low[j]), std::max(range.high, high[j])};
+    return range;
+}
+
 // Tables in bytes, made for one limit: entries are rounded down in steps of which 254 reach from
 // the least possible value to the limit. So a row whose sum of bytes is 255 or more is above the
 // limit, and sums may saturate there.
@@ -58,11 +79,10 @@ public:
     explicit ByteScale(const Tables& tables) : lows_(tables.n_parts) {
         double size = 0;
         for (std::int64_t m = 0; m < tables.n_parts; ++m) {
-            const float* part = tables.part(m);
-            const auto [low, high] = std::minmax_element(part, part + tables.n_words);
-            lows_[m] = *low;
-            sum_of_lows_ += *low;
-            size += std::max(std::fabs(*low), std::fabs(*high));
+            const auto [low, high] = range_of(tables.part(m), tables.n_words);
+            lows_[m] = low;
+            sum_of_lows_ += low;
+            size += std::max(std::fabs(low), std::fabs(high));
         }
         // The float32 sum may be this much below the true one.
         slack_ =

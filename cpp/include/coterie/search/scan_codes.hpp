@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -38,9 +39,15 @@ template <class Watcher>
 void scan_codes(const Codes& codes, const std::vector<Tables>& tables,
                 std::vector<Watcher>& watchers, std::int64_t begin, std::int64_t end) {
     const auto n_queries = static_cast<int>(tables.size());
-    const bool plain = codes.bits == 8 && !looks_up_in_registers;
+    // What has no limit passes whole: plain sums are all that is needed.
+    const auto goes_plainly = [&] {
+        return codes.bits == 8 &&
+               (!looks_up_in_registers || std::ranges::all_of(watchers, [](const Watcher& watcher) {
+                   return std::isinf(watcher.limit());
+               }));
+    };
     std::vector<ByteScale> scales;
-    if (!plain)
+    if (codes.bits == 4 || looks_up_in_registers)
         for (const Tables& each : tables) scales.emplace_back(each);
     NibbleTables nibbles(codes);
 #if defined(__AVX512BW__)
@@ -51,7 +58,7 @@ void scan_codes(const Codes& codes, const std::vector<Tables>& tables,
     };
     detail::in_growing_chunks(begin, end, codes.n_bytes(), [&](std::int64_t from, std::int64_t to) {
         for (std::size_t q = 0; q < scales.size(); ++q) scales[q].set_limit(watchers[q].limit());
-        if (plain) {
+        if (goes_plainly()) {
             for (int q = 0; q < n_queries; ++q) {
                 Pool::breathe();
                 scan_plainly(

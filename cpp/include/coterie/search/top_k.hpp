@@ -13,6 +13,7 @@ namespace coterie::search {
 struct Found {
     double value;
     std::int64_t id;
+    std::int64_t row = 0;  // where it is held, for those who look again
     friend bool operator<(const Found& a, const Found& b) {
         return a.value < b.value || (a.value == b.value && a.id < b.id);
     }
@@ -41,6 +42,9 @@ public:
     void take_all(const TopK& others) {
         for (const Found& found : others.heap_) take(found);
     }
+
+    // In no order.
+    const std::vector<Found>& all() const { return heap_; }
 
     // Write all, nearest first; where there are fewer than k, id -1 infinitely far away.
     template <class Length>

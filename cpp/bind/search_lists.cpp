@@ -1,0 +1,148 @@
+// Bindings of search among codes in inverted lists.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <vector>
+
+#include "convert.hpp"
+#include "records.hpp"
+#include "search_args.hpp"
+
+#include "coterie/search/lists.hpp"
+
+namespace coterie::bind {
+
+namespace {
+
+// Codes list by list, and where the blocks of every list begin.
+struct ListArgs {
+    Cube<const std::uint8_t> blocks;
+    Column<const std::int64_t> row_starts, rows, ids;
+    std::int64_t n_parts = 0;
+    int bits = 0;
+    std::vector<std::int64_t> block_starts;
+
+    bool read(nb::handle from) {
+        return read_attribute(from, "blocks", blocks) &&
+               read_attribute(from, "row_starts", row_starts) &&
+               read_attribute(from, "rows", rows) && read_attribute(from, "ids", ids) &&
+               read_attribute(from, "n_parts", n_parts) && read_attribute(from, "bits", bits);
+    }
+
+    void check() {
+        const auto n_rows = static_cast<std::int64_t>(ids.shape(0));
+        const std::int64_t n_lists = static_cast<std::int64_t>(row_starts.shape(0)) - 1;
+        require(bits == 4 || bits == 8, "codes have 4 or 8 bits");
+        require(n_lists > 0 && n_parts > 0, "there must be lists and parts");
+        require_starts(row_starts.data(), n_lists, n_rows, "lists must lie within the rows");
+        require(row_starts(0) == 0 && row_starts(n_lists) == n_rows, "lists must hold all rows");
+        require_length(rows, n_rows, "there must be a row for every place");
+        require_indexes(rows.data(), n_rows, n_rows, "places must hold rows that there are");
+        block_starts.assign(1, 0);
+        for (std::int64_t l = 0; l < n_lists; ++l)
+            block_starts.push_back(block_starts[l] +
+                                   (row_starts(l + 1) - row_starts(l) + search::block_rows - 1) /
+                                       search::block_rows);
+        require(static_cast<std::int64_t>(blocks.shape(0)) == block_starts.back() &&
+                    static_cast<std::int64_t>(blocks.shape(1)) == view().codes(0).n_bytes() &&
+                    blocks.shape(2) == search::block_rows,
+                "blocks must hold the rows of every list, 64 each");
+    }
+
+    search::Lists view() const {
+        return {blocks.data(), row_starts.data(), block_starts.data(),
+                rows.data(),   ids.data(),        n_parts,
+                bits};
+    }
+};
+
+// Codebooks, centres of lists and queries in the space of the codes.
+struct SpaceArgs {
+    Table<const float> words;
+    Column<const std::int64_t> starts;
+    Table<const double> centers, queries;
+    Table<const std::int64_t> probes;
+
+    bool read(nb::handle from) {
+        return read_attribute(from, "words", words) && read_attribute(from, "starts", starts) &&
+               read_attribute(from, "centers", centers) &&
+               read_attribute(from, "queries", queries) && read_attribute(from, "probes", probes);
+    }
+
+    search::ListSpace checked(const ListArgs& lists, Measure measure) const {
+        const search::WordColumns books{words.data(), starts.data(), lists.n_parts,
+                                        std::int64_t{1} << lists.bits};
+        const search::ListSpace space{books, measure, bind::view(centers), bind::view(queries)};
+        const std::int64_t n_cols = space.queries.n_cols;
+        require_length(starts, books.n_parts + 1, "starts must have one entry a part and one more");
+        require_starts(starts.data(), books.n_parts, n_cols, "parts must lie within the columns");
+        require_length(words, n_cols, "there must be codewords for every column");
+        require(static_cast<std::int64_t>(words.shape(1)) == books.n_words,
+                "there must be 2^bits codewords");
+        require(space.centers.n_cols == n_cols, "queries and centres must have the same columns");
+        require_length(lists.row_starts, space.centers.n_rows + 1,
+                       "there must be one centre a list");
+        require_length(probes, space.queries.n_rows, "there must be probes for every query");
+        require(probes.shape(1) > 0, "there must be probes for every query");
+        require_indexes(probes.data(), static_cast<std::int64_t>(probes.size()),
+                        space.centers.n_rows, "probes must be of lists that there are");
+        return space;
+    }
+};
+
+void search_lists_of(ListArgs lists, const SpaceArgs& given, const std::string& metric,
+                     Table<double> values, Table<std::int64_t> ids, int n_threads) {
+    lists.check();
+    const Measure measure = measure_of(metric);
+    require(measure != Measure::angle, "codes are compared by squares or products");
+    const search::ListSpace space = given.checked(lists, measure);
+    require_answers(values, ids, space.queries.n_rows);
+    without_gil([&] {
+        const search::TellAsFound tell{answers_to(values, ids, metric == "euclidean")};
+        search::search_lists(lists.view(), space, given.probes.data(),
+                             static_cast<std::int64_t>(given.probes.shape(1)), tell.answers.k, tell,
+                             crew_of(n_threads));
+    });
+}
+
+template <class In>
+void search_lists_and_compare_of(ListArgs lists, const SpaceArgs& given, std::int64_t n_found,
+                                 Table<const In> rows, const std::string& metric,
+                                 Table<const In> queries, Table<double> values,
+                                 Table<std::int64_t> ids, int n_threads) {
+    const search::CompareExactly compare{answers_to(values, ids, metric == "euclidean"),
+                                         measure_of(metric), view(rows), view(queries)};
+    lists.check();
+    // Angles are those of products of rows of length one.
+    const search::ListSpace space = given.checked(
+        lists, compare.measure == Measure::squares ? Measure::squares : Measure::product);
+    require(n_found > 0, "some rows must be found");
+    require_length(lists.ids, compare.rows.n_rows, "there must be one id a row");
+    require(compare.rows.n_cols == compare.queries.n_cols,
+            "queries and rows must have the same columns");
+    require_length(queries, space.queries.n_rows, "queries must be those of the space");
+    require_answers(values, ids, space.queries.n_rows);
+    without_gil([&] {
+        search::search_lists(lists.view(), space, given.probes.data(),
+                             static_cast<std::int64_t>(given.probes.shape(1)), n_found, compare,
+                             crew_of(n_threads));
+    });
+}
+
+}  // namespace
+
+void add_search_lists(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("search_lists", &search_lists_of, "lists"_a, "asked"_a, "metric"_a,
+          "values"_a.noconvert(), "ids"_a.noconvert(), "n_threads"_a);
+    const auto add_comparing = [&]<class In>(In) {
+        m.def("search_lists_and_compare", &search_lists_and_compare_of<In>, "lists"_a, "asked"_a,
+              "n_found"_a, "rows"_a.noconvert(), "metric"_a, "queries"_a.noconvert(),
+              "values"_a.noconvert(), "ids"_a.noconvert(), "n_threads"_a);
+    };
+    add_comparing(float{});
+    add_comparing(double{});
+}
+
+}  // namespace coterie::bind

@@ -1,0 +1,278 @@
+"""``coterie index``: build an index of vectors, search it, say what it is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coterie.cli._interrupts import raise_when_interrupted
+from coterie.cli._outputs import is_stdout, refuse_overwriting, summary
+
+if TYPE_CHECKING:
+    from coterie.search import FlatIndex, IVFPQIndex, PQIndex
+
+    AnyIndex = FlatIndex | PQIndex | IVFPQIndex
+
+index = typer.Typer(help="Build an index of vectors, search it, say what it is.")
+
+
+class Kind(StrEnum):
+    """Which index."""
+
+    FLAT = "flat"
+    PQ = "pq"
+    IVF = "ivf"
+
+
+class Metric(StrEnum):
+    """How near is measured."""
+
+    EUCLIDEAN = "euclidean"
+    SQEUCLIDEAN = "sqeuclidean"
+    INNER_PRODUCT = "inner_product"
+    COSINE = "cosine"
+
+
+class Bits(StrEnum):
+    """Of a part of a code."""
+
+    FOUR = "4"
+    EIGHT = "8"
+
+
+Index = Annotated[Path, typer.Argument(metavar="INDEX", help="File of an index.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the facts as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
+Threads = Annotated[int | None, typer.Option(help="Threads to use; all by default.", min=1)]
+
+#: Which options are of which kinds only.
+_ONLY = {
+    "lists": [Kind.IVF], "nprobe": [Kind.IVF], "parts": [Kind.PQ, Kind.IVF],
+    "bits": [Kind.PQ, Kind.IVF], "rotate": [Kind.PQ, Kind.IVF], "rerank": [Kind.PQ, Kind.IVF],
+    "seed": [Kind.PQ, Kind.IVF],
+}  # fmt: skip
+
+
+@index.command()
+def build(
+    vectors: Annotated[
+        Path, typer.Argument(metavar="VECTORS", help="NPY or Parquet file, a vector a row.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File of the index.")],
+    kind: Annotated[
+        Kind, typer.Option(help="flat: exact; pq: codes; ivf: codes in lists.")
+    ] = Kind.FLAT,
+    metric: Annotated[Metric, typer.Option(help="How near is measured.")] = Metric.EUCLIDEAN,
+    parts: Annotated[
+        int | None, typer.Option(help="Of pq and ivf: parts of a code; 8 by default.", min=1)
+    ] = None,
+    bits: Annotated[
+        Bits | None, typer.Option(help="Of pq and ivf: bits of a part; 8 by default.")
+    ] = None,
+    rotate: Annotated[bool, typer.Option("--rotate", help="Of pq and ivf: rotate first.")] = False,
+    lists: Annotated[
+        int | None, typer.Option(help="Of ivf: lists; about 2 sqrt(n) by default.", min=1)
+    ] = None,
+    nprobe: Annotated[
+        int | None, typer.Option(help="Of ivf: lists that a query looks into; 8.", min=1)
+    ] = None,
+    rerank: Annotated[
+        int | None,
+        typer.Option(help="Of pq and ivf: keep the vectors; compare so many exactly.", min=1),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the random numbers; 0 by default.", min=0)
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    threads: Threads = None,
+) -> None:
+    """Build an index of vectors, under ids 0, 1, ... in their order."""
+    from coterie._writing import check_writable
+
+    own = {"lists": lists, "nprobe": nprobe, "parts": parts, "bits": bits, "rerank": rerank,
+           "rotate": rotate or None, "seed": seed}  # fmt: skip
+    _check_options(kind, own)
+    check_writable(output)
+    refuse_overwriting([vectors], [output])
+    raise_when_interrupted()
+    made = _learned(kind, vectors, metric.value, own, threads)
+    made.add(str(vectors)).save(output)
+    _tell(_facts(made, output) | {"written": str(output)}, output, as_json=as_json, quiet=quiet)
+
+
+@index.command()
+def search(
+    path: Index,
+    queries: Annotated[
+        Path, typer.Argument(metavar="QUERIES", help="NPY or Parquet file, a query a row.")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="NPY file for the ids, a query a row.")
+    ],
+    k: Annotated[int, typer.Option("-k", help="Neighbours of each query.", min=1)] = 10,
+    distances: Annotated[Path | None, typer.Option(help="NPY file for the distances.")] = None,
+    nprobe: Annotated[int | None, typer.Option(help="Of ivf: lists to look into.", min=1)] = None,
+    rerank: Annotated[
+        int | None, typer.Option(help="Of pq and ivf: compare so many exactly.", min=1)
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    threads: Threads = None,
+) -> None:
+    """Write the ids of the k nearest vectors of every query; -1 where there are fewer."""
+    from coterie._writing import check_writable
+    from coterie.search import load
+
+    outputs = [output] if distances is None else [output, distances]
+    for each in outputs:
+        _check_npy(each)
+        check_writable(each)
+    if len({each.absolute() for each in outputs}) < len(outputs):
+        raise ValueError(f"{output}: it was named for ids and distances; name two files.")
+    refuse_overwriting([path, queries], outputs)
+    raise_when_interrupted()
+    held: Any = load(path, n_threads=threads)
+    asked = {"nprobe": nprobe, "rerank": rerank}
+    _check_options(_kind_of(held), asked)
+    found = held.search(str(queries), k, **{n: v for n, v in asked.items() if v is not None})
+    _write(output, found.ids)
+    if distances is not None:
+        _write(distances, found.dists)
+    facts = {
+        "index": str(path), "kind": _kind_of(held).value, "n_rows": held.n_rows,
+        "n_queries": len(found.ids), "k": k, "written": [str(each) for each in outputs],
+    }  # fmt: skip
+    _tell(facts, output, as_json=as_json, quiet=quiet)
+
+
+@index.command()
+def info(path: Index, as_json: Json = False) -> None:
+    """Say what an index is; a damaged file is an error."""
+    from coterie.search import load
+
+    held: Any = load(path)
+    _tell(_facts(held, path), None, as_json=as_json, quiet=False)
+
+
+def _check_options(kind: Kind, own: dict[str, Any]) -> None:
+    """Refuse options that an index of this kind does not have."""
+    for name, value in own.items():
+        others = _ONLY[name]
+        if value is not None and kind not in others:
+            shown = "" if value is True else f" {value}"
+            raise ValueError(
+                f"--{name}{shown} was given and an index of kind {kind.value} has no such option; "
+                f"leave it out, or use --kind {' or '.join(others)}."
+            )
+
+
+def _check_npy(path: Path) -> None:
+    if path.suffix.lower() != ".npy":
+        raise ValueError(f"{path}: results are written as NPY; choose a name that ends in .npy.")
+
+
+def _learned(
+    kind: Kind, vectors: Path, metric: str, own: dict[str, Any], threads: int | None
+) -> AnyIndex:
+    """An index without rows."""
+    from coterie.quantize import ProductQuantizer
+    from coterie.search import FlatIndex, IVFPQIndex, PQIndex
+
+    if kind is Kind.FLAT:
+        return FlatIndex(metric=metric, n_threads=threads)
+    coding: dict[str, Any] = {
+        "n_subvectors": own["parts"] or 8, "bits": int(own["bits"] or 8),
+        "rotate": bool(own["rotate"]), "random_state": own["seed"] or 0, "n_threads": threads,
+    }  # fmt: skip
+    if kind is Kind.PQ:
+        quantizer = ProductQuantizer(**coding).fit(_to_learn_from(vectors, metric))
+        return PQIndex(quantizer, metric=metric, rerank=own["rerank"], n_threads=threads)
+    lists = IVFPQIndex(
+        own["lists"] or _n_lists(vectors), nprobe=own["nprobe"] or 8, rerank=own["rerank"],
+        metric=metric, **coding,
+    )  # fmt: skip
+    return lists.fit(str(vectors))
+
+
+def _to_learn_from(vectors: Path, metric: str) -> Any:
+    """The file, or for angles some of its rows over their length."""
+    if metric != "cosine":
+        return str(vectors)
+    import numpy as np
+
+    from coterie.data import open as open_source
+
+    sample = open_source(vectors).sample(1 << 16, 1, np.random.RandomState(0))
+    rows = np.asarray(next(iter(sample)).rows, dtype=np.float64)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+
+
+def _n_lists(vectors: Path) -> int:
+    """About twice the root of the number of rows."""
+    from coterie.data import open as open_source
+
+    n_rows = open_source(vectors).n_rows
+    return max(1, min(n_rows // 8, round(2 * n_rows**0.5)))
+
+
+def _kind_of(held: AnyIndex) -> Kind:
+    return {"FlatIndex": Kind.FLAT, "PQIndex": Kind.PQ, "IVFPQIndex": Kind.IVF}[type(held).__name__]
+
+
+def _facts(held: AnyIndex, path: Path) -> dict[str, Any]:
+    """What an index is, in numbers."""
+    from coterie.search import FlatIndex, IVFPQIndex, PQIndex
+
+    facts: dict[str, Any] = {
+        "index": str(path), "kind": _kind_of(held).value, "metric": held.metric,
+        "dtype": held.dtype.name, "n_rows": held.n_rows, "n_features": held.n_features,
+        "bytes": path.stat().st_size, "keeps_rows": isinstance(held, FlatIndex),
+    }  # fmt: skip
+    if isinstance(held, PQIndex | IVFPQIndex):
+        quantizer: Any = held.quantizer
+        facts |= {"bits_per_vector": quantizer.bits_per_vector_, "rerank": held.rerank}
+        facts["keeps_rows"] = held.keep_rows
+    if isinstance(held, IVFPQIndex):
+        sizes = held.list_sizes
+        facts |= {"n_lists": held.n_lists, "nprobe": held.nprobe}
+        facts |= {"largest_list": int(sizes.max()), "empty_lists": int((sizes == 0).sum())}
+    return facts
+
+
+def _write(path: Path, values: Any) -> None:
+    """An array as NPY, whole or not at all."""
+    import numpy as np
+
+    from coterie._writing import writing
+
+    with writing(path) as file:
+        np.lib.format.write_array(file, values, allow_pickle=False)
+
+
+def _tell(facts: dict[str, Any], output: Path | None, *, as_json: bool, quiet: bool) -> None:
+    if quiet:
+        return
+    aside = output is not None and is_stdout(output)
+    with summary():
+        show = partial(print, file=sys.stderr if aside else sys.stdout)
+        if as_json:
+            show(json.dumps(facts))
+            return
+        for name, value in facts.items():
+            show(f"{name.replace('_', ' '):<16}{_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, int):
+        return f"{value:,}"
+    return ", ".join(value) if isinstance(value, list) else str(value)

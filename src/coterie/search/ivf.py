@@ -1,0 +1,365 @@
+"""Search among codes in inverted lists."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_random_state
+
+from coterie._checks import whole
+from coterie._kernels import kernels
+from coterie.data import ArraySource, elsewhere
+from coterie.errors import FileError, ParameterError
+from coterie.neighbors.index import Neighbors
+from coterie.quantize import ProductQuantizer
+from coterie.search._coarse import learn_lists, nearest_center, residuals
+from coterie.search._code_blocks import Bytes, as_bytes, n_bytes
+from coterie.search._code_space import CodeSpace, Doubles, to_length_one
+from coterie.search._growing import Growing
+from coterie.search._index import Floats, Ints, SearchIndex
+from coterie.search._index_file import Arrays
+from coterie.search._lists import Lists, check_lists, in_lists, out_of_lists
+from coterie.search._rerank import check_rerank, n_to_find
+from coterie.search._stored_quantizer import restored, stored
+from coterie.search.flat import FlatIndex
+
+__all__ = ["IVFPQIndex"]
+
+#: Queries that are answered together.
+_QUERIES = 4096
+
+
+class _CodeLists(NamedTuple):
+    """What the kernel scans."""
+
+    blocks: Bytes
+    row_starts: Ints
+    rows: Ints
+    ids: Ints
+    n_parts: int
+    bits: int
+
+
+class _ListQueries(NamedTuple):
+    """What it is asked, in the space of the codes."""
+
+    words: npt.NDArray[np.float32]
+    starts: Ints
+    centers: Doubles
+    queries: Doubles
+    probes: Ints
+
+
+class _Now(NamedTuple):
+    ids: Ints
+    lists: Lists
+    place_ids: Ints  # the ids in the order of the lists
+    rows: Floats | None
+
+
+class _Learned(NamedTuple):
+    """What `fit` leaves."""
+
+    centers: Doubles
+    space: CodeSpace
+    coarse: FlatIndex  # of the centres
+    turned: Doubles  # the centres among the codes
+    words: npt.NDArray[np.float32]
+    longest: tuple[float, float]  # of the centres, and of what codes stand for
+
+
+class IVFPQIndex(SearchIndex):
+    """Codes of residuals in inverted lists, of which a query looks into the nearest few.
+
+    k-means cuts the space into `n_lists` cells with centres c; a row x is in the list of its
+    nearest centre, as the code of the residual x - c (Jegou, Douze and Schmid 2011). A query q
+    looks into the `nprobe` lists whose centres are nearest, or have the largest product with q. A
+    row's value there is |(q - c) - r(x)|^2, or q.c + q.r(x), where r(x) is what its code stands
+    for: sums of table entries in float32, scanned as those of `PQIndex`, equals by lower id.
+
+    With `rerank` the index also keeps the rows, and compares so many of the nearest by code
+    exactly: with ``nprobe=n_lists`` and ``rerank=n_rows`` the answer is that of `FlatIndex`, to
+    the last bit.
+
+    A search takes O(n_lists n_features + nprobe (n_features 2^bits + M n_rows / n_lists)) time a
+    query. Memory: M (8 bits) or M / 2 (4 bits) bytes a row, up to 63 rows of padding a list, and
+    24 bytes a row for its id and its place; the centres; the rows, if kept. `add` and `remove`
+    rewrite the lists, in time that grows with their size: add many rows at once.
+
+    Parameters
+    ----------
+    n_lists : int
+        About the root of the number of rows, or some times that.
+    n_subvectors : int
+        M, the parts of a code.
+    bits : {8, 4}
+        Of each part.
+    nprobe : int
+        Lists that a query looks into; all, where there are fewer.
+    rerank : int or None
+        How many rows are compared exactly, k at least; implies `keep_rows`.
+    rotate : bool
+        Whether residuals are rotated before they are cut into parts (OPQ).
+    keep_rows : bool
+        Keep the rows, so that `search` can be told to rerank.
+    metric : {"euclidean", "sqeuclidean", "inner_product", "cosine"}
+        As for `FlatIndex`.
+    dtype : {"float32", "float64"}
+        What rows that are kept, and queries, are held as.
+    random_state : int, RandomState or None
+    n_threads : int or None
+
+    Attributes
+    ----------
+    quantizer : ProductQuantizer
+        Of residuals; fitted by `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.search import IVFPQIndex
+    >>> X = np.random.default_rng(0).normal(size=(5000, 16))
+    >>> index = IVFPQIndex(50, 8, bits=4, nprobe=10, rerank=100, random_state=0).fit(X).add(X)
+    >>> index.search(X[:3], k=2).ids[:, 0].tolist()
+    [0, 1, 2]
+    """
+
+    _kind = "IVFPQIndex"
+
+    def __init__(
+        self,
+        n_lists: int = 256,
+        n_subvectors: int = 8,
+        bits: int = 8,
+        *,
+        nprobe: int = 8,
+        rerank: int | None = None,
+        rotate: bool = False,
+        keep_rows: bool = False,
+        metric: str = "euclidean",
+        dtype: npt.DTypeLike = "float32",
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(metric, dtype, n_threads)
+        for name, value in (("n_lists", n_lists), ("nprobe", nprobe)):
+            _check_count(name, value)
+        check_rerank("IVFPQIndex", rerank)
+        self.n_lists, self.nprobe, self.rerank = int(n_lists), int(nprobe), rerank
+        self.keep_rows = bool(keep_rows) or rerank is not None
+        self.random_state = random_state
+        self.quantizer = ProductQuantizer(n_subvectors, bits=bits, rotate=rotate)
+        self.quantizer._check_params()
+        self._learned: _Learned | None = None
+        self._lists = in_lists(np.empty(0, np.int64), np.empty((0, 1), np.uint8), self.n_lists)
+        self._coming: list[tuple[Ints, Bytes]] = []
+        self._rows: Growing | None = None
+
+    @property
+    def n_features(self) -> int | None:
+        """Columns of the rows; None before `fit`."""
+        return None if self._learned is None else self._learned.space.n_features
+
+    @property
+    def list_sizes(self) -> Ints:
+        """How many rows every list has."""
+        return np.diff(self._lists.row_starts)
+
+    def fit(self, rows: Any) -> Self:
+        """Learn lists and codebooks from rows like those to add; none are added.
+
+        Parameters
+        ----------
+        rows : array, path or source of shape (n_rows, n_features)
+            Some of them are looked at: 128 a list, or 256 a codeword, drawn at random.
+        """
+        with self._writing:
+            if self.n_rows:
+                raise ValueError(
+                    f"{self._kind}: it was asked to fit and has {self.n_rows} rows in its lists; "
+                    "fit an index without rows."
+                )
+            self._learned = None
+            source = elsewhere(rows)
+            if source is None:
+                source = ArraySource(next(self._parts(rows)), None, self._threads())
+            rng, n_threads = check_random_state(self.random_state), self._threads()
+            coarse = learn_lists(
+                self._kind, source, self.n_lists, 1 << int(self.quantizer.bits), rng,
+                unit=self.metric == "cosine", n_threads=n_threads,
+            )  # fmt: skip
+            self.quantizer.set_params(random_state=rng.randint(2**31), n_threads=n_threads)
+            self.quantizer.fit(coarse.residuals)
+            self._start_from(coarse.centers)
+        return self
+
+    def search(
+        self, queries: Any, k: int, *, nprobe: int | None = None, rerank: int | None = None
+    ) -> Neighbors:
+        """The k nearest rows of every query in the lists it looks into, equals by lower id.
+
+        Parameters
+        ----------
+        queries : array, path or source of shape (n_queries, n_features)
+        k : int
+            Where these lists have fewer rows, the rest has id -1 and is infinitely far away.
+        nprobe, rerank : int or None
+            In place of those of the index.
+
+        Returns
+        -------
+        Neighbors
+            `dists` (float64) and `ids` (int64), each of shape (n_queries, k).
+        """
+        if nprobe is not None:
+            _check_count("nprobe", nprobe)
+        check_rerank(self._kind, rerank, self.keep_rows)
+        asked, found, now = self._question(queries, k)
+        self._ask(now, asked, found, nprobe or self.nprobe, rerank or self.rerank, self._threads())
+        return found
+
+    def _answer(self, now: _Now, queries: Floats, found: Neighbors, n_threads: int) -> None:
+        self._ask(now, queries, found, self.nprobe, self.rerank, n_threads)
+
+    def _ask(
+        self, now: _Now, queries: Floats, found: Neighbors, nprobe: int, rerank: int | None,
+        n_threads: int,
+    ) -> None:  # fmt: skip
+        """Write the neighbours that some lists have, by code or of rows."""
+        learned = self._fitted()
+        space, metric = learned.space, self.metric
+        lists = _CodeLists(*now.lists, now.place_ids, space.n_parts, space.bits)
+        for begin in range(0, len(queries), _QUERIES):
+            here = slice(begin, begin + _QUERIES)
+            placed = space.place(queries[here])
+            self._check_range(learned, placed)
+            probes = learned.coarse.search(queries[here], min(nprobe, self.n_lists)).ids
+            asked = _ListQueries(learned.words, space.starts, learned.turned, placed, probes)
+            dists, ids = found.dists[here], found.ids[here]
+            if rerank is None:
+                by = "inner_product" if metric == "cosine" else metric
+                kernels.search_lists(lists, asked, by, dists, ids, n_threads)
+                if metric == "cosine":
+                    np.add(dists, 1, out=dists)
+            else:
+                n_found = n_to_find(rerank, dists.shape[1], len(now.ids))
+                kernels.search_lists_and_compare(
+                    lists, asked, n_found, now.rows, metric, queries[here], dists, ids, n_threads
+                )
+
+    def _check_range(self, learned: _Learned, placed: Doubles) -> None:
+        """Refuse queries whose tables float32 cannot hold."""
+        longest = float(np.sqrt(np.square(placed).sum(axis=1).max(initial=0)))
+        center, word = learned.longest
+        product = self.metric in ("inner_product", "cosine")
+        reach = longest * word if product else (longest + center + word) ** 2
+        if not reach < 1e37:
+            raise ValueError(
+                f"{self._kind}: queries are so far from the codewords that float32 overflows; "
+                "scale rows and queries down."
+            )
+
+    def _fitted(self) -> _Learned:
+        if self._learned is None:
+            raise ValueError(
+                f"{self._kind}: it has no lists yet; call fit with rows like those to add."
+            )
+        return self._learned
+
+    def _start_from(self, centers: Doubles) -> None:
+        """Make ready for rows, with these centres and the fitted quantizer."""
+        space = CodeSpace(self._kind, self.quantizer, self.metric)
+        by_product = self.metric in ("inner_product", "cosine")
+        coarse = FlatIndex(
+            metric="inner_product" if by_product else "sqeuclidean", dtype=self.dtype,
+            n_threads=self.n_threads,
+        ).add(centers)  # fmt: skip
+        words = space.word_columns
+        longest = (
+            float(np.sqrt(np.square(centers).sum(axis=1).max())),
+            float(np.sqrt(np.square(words, dtype=np.float64).max(axis=1).sum())),
+        )
+        self._learned = _Learned(centers, space, coarse, space.turn(centers), words, longest)
+        width = n_bytes(space.n_parts, space.bits)
+        self._lists = in_lists(np.empty(0, np.int64), np.empty((0, width), np.uint8), self.n_lists)
+        self._coming = []
+        if self.keep_rows:
+            self._rows = Growing(np.empty((0, space.n_features), self.dtype))
+
+    def _take(self, rows: Floats) -> None:
+        learned = self._fitted()
+        if not len(rows):
+            return
+        given = to_length_one(rows).astype(rows.dtype) if self.metric == "cosine" else rows
+        labels = nearest_center(self._kind, given, learned.centers, self._threads())
+        codes = self.quantizer.encode(residuals(given, learned.centers, labels))
+        self._coming.append((labels.astype(np.int64), as_bytes(codes, learned.space.bits)))
+        if self._rows is not None:
+            self._rows.extend(rows)
+
+    def _forget_after(self, n_rows: int) -> None:
+        self._coming = []
+        if self._rows is not None:
+            self._rows.truncate(n_rows)
+
+    def _keep(self, kept: npt.NDArray[np.bool_]) -> None:
+        labels, codes = out_of_lists(self._lists)
+        self._lists = in_lists(labels[kept], codes[kept], self.n_lists)
+        if self._rows is not None:
+            self._rows = Growing(self._rows.view[kept])
+
+    def _state(self) -> _Now:
+        if self._coming:
+            parts = [out_of_lists(self._lists), *self._coming]
+            labels, codes = (np.concatenate(column) for column in zip(*parts, strict=True))
+            self._lists, self._coming = in_lists(labels, codes, self.n_lists), []
+        rows = None if self._rows is None else self._rows.view
+        ids = self._ids.view
+        return _Now(ids, self._lists, ids[self._lists.rows], rows)
+
+    def _stored(self) -> tuple[dict[str, Any], Arrays]:
+        learned = self._fitted()
+        settings, arrays = stored(self.quantizer)
+        arrays |= {"centers": learned.centers, "blocks": self._lists.blocks,
+                   "row_starts": self._lists.row_starts, "places": self._lists.rows}  # fmt: skip
+        if self._rows is not None:
+            arrays["rows"] = self._rows.view
+        told = {"n_lists": self.n_lists, "nprobe": self.nprobe, "rerank": self.rerank,
+                "keep_rows": self.keep_rows}  # fmt: skip
+        return {"quantizer": settings, **told}, arrays
+
+    @classmethod
+    def _restored(cls, settings: dict[str, Any], arrays: Arrays, n_threads: int | None) -> Self:
+        centers = np.array(arrays.pop("centers"))
+        lists = Lists(*(arrays.pop(name) for name in ("blocks", "row_starts", "places")))
+        rows = arrays.pop("rows") if settings["keep_rows"] else None
+        given = {name: settings[name] for name in ("n_lists", "nprobe", "rerank", "keep_rows")}
+        index = cls(
+            metric=settings["metric"], dtype=settings["dtype"], n_threads=n_threads, **given
+        )
+        index.quantizer = restored(settings["quantizer"], arrays)
+        shape = (index.n_lists, index.quantizer.n_features_in_)
+        if centers.dtype != np.float64 or centers.shape != shape or not np.isfinite(centers).all():
+            raise FileError("it is damaged: its centres are not one a list.")
+        index._start_from(centers)
+        index._lists = lists
+        if rows is not None:
+            if rows.dtype != index.dtype or rows.ndim != 2 or rows.shape[1] != shape[1]:
+                raise FileError("it is damaged: its rows are of another type or shape.")
+            index._rows = Growing(rows)
+        return index
+
+    def _check_restored(self, n_rows: int) -> None:
+        space = self._fitted().space
+        check_lists(self._lists, n_rows, self.n_lists, n_bytes(space.n_parts, space.bits))
+        if self._rows is not None and len(self._rows) != n_rows:
+            raise FileError("it is damaged: it has not as many rows and ids.")
+
+
+def _check_count(name: str, value: Any) -> None:
+    if not whole(1).allows(value):
+        raise ParameterError(
+            f"IVFPQIndex: {name}={value!r} was given; use a whole number of at least 1."
+        )

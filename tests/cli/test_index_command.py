@@ -1,0 +1,122 @@
+"""`coterie index`: built, searched and told of, or one line that says why not.
+
+Covers coterie.cli.index.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from coterie import search
+from coterie.cli import main
+
+RNG = np.random.default_rng(0)
+ROWS = (
+    RNG.normal(size=(20, 8))[RNG.integers(20, size=900)] * 3 + RNG.normal(size=(900, 8))
+).astype(np.float32)
+QUERIES = ROWS[:15] + np.float32(0.1)
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("vectors.npy", ROWS)
+    np.save("queries.npy", QUERIES)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    assert main(["index", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("coterie: ")
+    assert err.count("\n") == 1
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+    return err
+
+
+BUILDS = {
+    "flat": ["--kind", "flat"],
+    "pq": ["--kind", "pq", "--parts", "4", "--bits", "4", "--rerank", "900"],
+    "ivf": ["--kind", "ivf", "--parts", "4", "--lists", "12", "--nprobe", "12", "--rerank", "900"],
+}
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("kind", BUILDS)
+def test_what_is_built_is_found(kind: str, metric: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", "build", "vectors.npy", "-o", "idx", *BUILDS[kind], "--json",
+                 "--metric", metric]) == 0  # fmt: skip
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["kind"], facts["metric"], facts["n_rows"]) == (kind, metric, 900)
+    assert (facts["n_features"], facts["keeps_rows"], facts["written"]) == (8, True, "idx")
+    assert main(["index", "search", "idx", "queries.npy", "-k", "7", "-o", "ids.npy",
+                 "--distances", "dists.npy", "--threads", "2"]) == 0  # fmt: skip
+    assert capsys.readouterr().out.endswith("written         ids.npy, dists.npy\n")
+    exact = search.FlatIndex(metric=metric).add(ROWS).search(QUERIES, 7)
+    assert_array_equal(np.load("ids.npy"), exact.ids)
+    assert_array_equal(np.load("dists.npy"), exact.dists)
+    assert main(["index", "info", "idx", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        name: value for name, value in facts.items() if name != "written"
+    }
+
+
+def test_options_of_the_index_reach_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", "build", "vectors.npy", "-o", "idx", "--kind", "ivf", "--bits", "4",
+                 "--rotate", "--seed", "3", "--quiet", "--rerank", "20"]) == 0  # fmt: skip
+    assert capsys.readouterr() == ("", "")
+    index = search.IVFPQIndex.load("idx")
+    assert (index.n_lists, index.rerank, index.nprobe) == (60, 20, 8)
+    assert index.quantizer.rotation_ is not None
+    same = search.IVFPQIndex(60, 8, 4, rotate=True, rerank=20, random_state=3).fit(ROWS).add(ROWS)
+    assert main(["index", "search", "idx", "queries.npy", "-o", "ids.npy", "--quiet", "--nprobe",
+                 "3", "--rerank", "30"]) == 0  # fmt: skip
+    assert_array_equal(np.load("ids.npy"), same.search(QUERIES, 10, nprobe=3, rerank=30).ids)
+    assert main(["index", "info", "idx"]) == 0
+    out = capsys.readouterr().out
+    assert "n lists         60\n" in out
+    assert "bits per vector 32\n" in out
+    assert "keeps rows      yes\n" in out
+
+
+def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "has no such option; leave it out, or use --kind ivf" in refused(
+        capsys, "build", "vectors.npy", "-o", "idx", "--lists", "4"
+    )
+    assert "lists=2000 but X has 900 rows" in refused(
+        capsys, "build", "vectors.npy", "-o", "idx", "--kind", "ivf", "--lists", "2000"
+    )
+    assert "n_subvectors=9 but X has 8 columns" in refused(
+        capsys, "build", "vectors.npy", "-o", "idx", "--kind", "pq", "--parts", "9"
+    )
+    assert "this would overwrite the input" in refused(
+        capsys, "build", "vectors.npy", "-o", "vectors.npy"
+    )
+    assert "nothing.npy" in refused(capsys, "build", "nothing.npy", "-o", "idx")
+    np.save("bad.npy", np.full((3, 8), np.nan))
+    assert "NaN" in refused(capsys, "build", "bad.npy", "-o", "idx")
+    assert main(["index", "build", "vectors.npy", "-o", "idx", "--quiet"]) == 0
+    assert "a name that ends in .npy" in refused(
+        capsys, "search", "idx", "queries.npy", "-o", "result.csv"
+    )
+    assert "--nprobe 2 was given and an index of kind flat" in refused(
+        capsys, "search", "idx", "queries.npy", "-o", "ids.npy", "--nprobe", "2"
+    )
+    assert "name two files" in refused(
+        capsys, "search", "idx", "queries.npy", "-o", "a.npy", "--distances", "a.npy"
+    )
+    np.save("narrow.npy", QUERIES[:, :3])
+    assert "rows of 8 columns and queries has 3" in refused(
+        capsys, "search", "idx", "narrow.npy", "-o", "ids.npy"
+    )
+    content = Path("idx").read_bytes()
+    Path("idx").write_bytes(content[:-5])
+    assert "it is damaged" in refused(capsys, "info", "idx")
+    assert "it is damaged" in refused(capsys, "search", "idx", "queries.npy", "-o", "ids.npy")
+    assert "there is no such file" in refused(capsys, "info", "missing")
