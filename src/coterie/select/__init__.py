@@ -1,5 +1,6 @@
-"""Choosing what a method leaves open: eps and min_samples of DBSCAN."""
+"""Choosing what a method leaves open: the number of clusters, the model, eps and min_samples."""
 
+from coterie.select.choose_k import SelectionProgress, choose_k
 from coterie.select.eps import (
     EpsSuggestion,
     KDistances,
@@ -7,5 +8,16 @@ from coterie.select.eps import (
     suggest_eps,
     suggest_min_samples,
 )
+from coterie.select.k_choice import Curve, KChoice
 
-__all__ = ["EpsSuggestion", "KDistances", "k_distances", "suggest_eps", "suggest_min_samples"]
+__all__ = [
+    "Curve",
+    "EpsSuggestion",
+    "KChoice",
+    "KDistances",
+    "SelectionProgress",
+    "choose_k",
+    "k_distances",
+    "suggest_eps",
+    "suggest_min_samples",
+]
