@@ -1,6 +1,6 @@
 """Choosing what a method leaves open: the number of clusters, the model, eps and min_samples."""
 
-from coterie.select.choose_k import SelectionProgress, choose_k
+from coterie.select.choose_k import choose_k
 from coterie.select.eps import (
     EpsSuggestion,
     KDistances,
@@ -8,16 +8,20 @@ from coterie.select.eps import (
     suggest_eps,
     suggest_min_samples,
 )
-from coterie.select.k_choice import Curve, KChoice
+from coterie.select.k_choice import Curve, KChoice, SelectionProgress
+from coterie.select.mixture import Candidate, MixtureChoice, select_mixture
 
 __all__ = [
+    "Candidate",
     "Curve",
     "EpsSuggestion",
     "KChoice",
     "KDistances",
+    "MixtureChoice",
     "SelectionProgress",
     "choose_k",
     "k_distances",
+    "select_mixture",
     "suggest_eps",
     "suggest_min_samples",
 ]

@@ -17,6 +17,7 @@ from coterie.centroid import KMeans
 from coterie.hierarchy import AgglomerativeClustering
 from coterie.mixture import GaussianMixture
 from coterie.select._grow import add_centers, split_each
+from coterie.select._tree_starts import TreeStarts
 
 Labels = npt.NDArray[Any]
 #: Is told after every fit of what has just been done.
@@ -103,8 +104,16 @@ class OneTree(Fits):
 class OneByOne(Fits):
     """A fit for each number of clusters, in rising order, each from the last where that helps."""
 
-    def __init__(self, estimator: Any, X: Any, ks: Sequence[int], tick: Tick) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        ks: Sequence[int],
+        tick: Tick,
+        starts: TreeStarts | None = None,
+    ) -> None:
         super().__init__(estimator, X, ks, tick)
+        self._starts = starts
         self._count = count_of("choose_k", estimator)
         self.made: dict[int, Any] = {}
 
@@ -119,7 +128,11 @@ class OneByOne(Fits):
         fresh = fit_quietly(self._with(k), self.X)
         before = self.made[max(self.made)] if self.made else None
         grown = None if before is None else grow(before, self._with(k), self.X)
-        return fresh if grown is None else _better(fresh, grown)
+        best = fresh if grown is None else _better(fresh, grown)
+        if self._starts is None:
+            return best
+        start = self._starts.start(k, fresh.covariance_type)
+        return _better(best, _go_on(self._with(k), self.X, **start._asdict()))
 
     def _with(self, k: int) -> Any:
         return clone(self.estimator).set_params(**{self._count: k})

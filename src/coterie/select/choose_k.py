@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,9 @@ from coterie.centroid import KMeans
 from coterie.select._by_likelihood import bic_weights
 from coterie.select._criteria import CRITERIA, chosen_criteria
 from coterie.select._fits import Fits, OneByOne, count_of, fits_along, seeded
+from coterie.select._numbers import numbers_of_clusters
 from coterie.select._problem import Problem, Settings, in_memory, is_remote
-from coterie.select.k_choice import Curve, KChoice, recommend
+from coterie.select.k_choice import Curve, KChoice, SelectionProgress, recommend
 
 #: Numbers of clusters that are compared where none are given, rows permitting.
 _UP_TO = 10
@@ -29,15 +29,6 @@ _RULES = {
     "sample_size": NONE | whole(2),
     "callback": NONE | CALLABLE,
 }
-
-
-@dataclass(frozen=True)
-class SelectionProgress:
-    """What a callback is given after every fit: for which criterion, with which k."""
-
-    criterion: str
-    k: int
-    n_fits: int
 
 
 def choose_k(
@@ -112,7 +103,7 @@ def choose_k(
     check_params(who, given, _RULES)
     X, estimator = in_memory(X), KMeans() if estimator is None else estimator
     names = chosen_criteria(who, criterion, estimator, X)
-    ks = _numbers(who, k, None if is_remote(X) else int(X.shape[0]))
+    ks = numbers_of_clusters(who, k, None if is_remote(X) else int(X.shape[0]), up_to=_UP_TO)
     count_of(who, estimator)
     rng = check_random_state(random_state)
     watch = _Watch(callback)
@@ -176,24 +167,3 @@ def _unsettled(fits: Fits) -> list[str]:
         if any(event["what"] == "not settled" for event in getattr(model, "events_", ()))
     ]
     return [f"The fit with k = {', '.join(left)} did not settle"] if left else []
-
-
-def _numbers(who: str, k: Any, n_rows: int | None) -> tuple[int, ...]:
-    """Distinct numbers of clusters in rising order."""
-    most = _UP_TO if n_rows is None else min(_UP_TO, n_rows)
-    asked = range(1, most + 1) if k is None else range(1, k + 1) if whole(1).allows(k) else k
-    try:
-        ks = sorted({int(value) for value in asked if whole(1).allows(value) or _refuse(who, k)})
-    except TypeError:
-        _refuse(who, k)
-    if not ks:
-        _refuse(who, k)
-    if n_rows is not None and ks[-1] > n_rows:
-        raise ValueError(
-            f"{who}: k goes up to {ks[-1]} and X has {n_rows} rows; lower k or pass more rows."
-        )
-    return tuple(ks)
-
-
-def _refuse(who: str, k: Any) -> bool:
-    raise ValueError(f"{who}: k={k!r} was given; use whole numbers of at least 1, or a range.")

@@ -14,6 +14,15 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class SelectionProgress:
+    """What a callback is given after every fit: for which criterion or model, with which k."""
+
+    criterion: str
+    k: int
+    n_fits: int
+
+
+@dataclass(frozen=True)
 class Curve:
     """A criterion along k.
 
