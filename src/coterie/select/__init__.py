@@ -10,6 +10,7 @@ from coterie.select.eps import (
 )
 from coterie.select.k_choice import Curve, KChoice, SelectionProgress
 from coterie.select.mixture import Candidate, MixtureChoice, select_mixture
+from coterie.select.stability import Stability, stability
 
 __all__ = [
     "Candidate",
@@ -19,9 +20,11 @@ __all__ = [
     "KDistances",
     "MixtureChoice",
     "SelectionProgress",
+    "Stability",
     "choose_k",
     "k_distances",
     "select_mixture",
+    "stability",
     "suggest_eps",
     "suggest_min_samples",
 ]

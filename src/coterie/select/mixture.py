@@ -112,7 +112,7 @@ def select_mixture(
     families: Iterable[str] = ("gaussian",),
     criterion: str = "bic",
     n_init: int = 1,
-    tol: float = 1e-6,
+    tol: float = 1e-4,
     max_iter: int = 1000,
     random_state: Any = None,
     callback: Callable[[SelectionProgress], Any] | None = None,
