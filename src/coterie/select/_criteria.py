@@ -11,7 +11,7 @@ from coterie.select._by_labels import by_calinski_harabasz, by_davies_bouldin, b
 from coterie.select._by_likelihood import by_aic, by_bic, by_bound, by_held_out, by_icl
 from coterie.select._by_resampling import by_prediction_strength, by_stability
 from coterie.select._by_squares import by_elbow, by_growth, by_penalty
-from coterie.select._gap import by_gap
+from coterie.select._gap import by_gap, by_largest_gap
 from coterie.select._problem import Measured, Problem, is_remote
 
 
@@ -28,26 +28,24 @@ class Criterion:
     asks: tuple[str, ...]
     sees_one: bool = False
     weak: bool = False
-    higher: bool | None = None
 
 
 _ROWS, _REFITS = ("euclidean",), ("memory", "predict")
 
 CRITERIA: dict[str, Criterion] = {
-    "bic": Criterion(by_bic, ("mixture", "likelihood"), sees_one=True, higher=False),
-    "icl": Criterion(by_icl, ("mixture", "likelihood"), sees_one=True, higher=False),
-    "aic": Criterion(by_aic, ("mixture", "likelihood"), sees_one=True, higher=False),
-    "bound": Criterion(by_bound, ("bayesian",), sees_one=True, higher=True),
-    "held_out": Criterion(by_held_out, ("mixture", "memory"), sees_one=True, higher=True),
-    "silhouette": Criterion(by_silhouette, (), higher=True),
-    "calinski_harabasz": Criterion(by_calinski_harabasz, _ROWS, higher=True),
-    "davies_bouldin": Criterion(by_davies_bouldin, _ROWS, higher=False),
-    "gap": Criterion(by_gap, ("euclidean", "memory", "array"), sees_one=True, higher=None),
+    "bic": Criterion(by_bic, ("mixture", "likelihood"), sees_one=True),
+    "icl": Criterion(by_icl, ("mixture", "likelihood"), sees_one=True),
+    "aic": Criterion(by_aic, ("mixture", "likelihood"), sees_one=True),
+    "bound": Criterion(by_bound, ("bayesian",), sees_one=True),
+    "held_out": Criterion(by_held_out, ("mixture", "memory"), sees_one=True),
+    "silhouette": Criterion(by_silhouette, ()),
+    "calinski_harabasz": Criterion(by_calinski_harabasz, _ROWS),
+    "davies_bouldin": Criterion(by_davies_bouldin, _ROWS),
+    "gap": Criterion(by_gap, ("euclidean", "memory", "array"), sees_one=True),
+    "largest_gap": Criterion(by_largest_gap, ("euclidean", "memory", "array"), sees_one=True),
     "prediction_strength": Criterion(by_prediction_strength, _REFITS, sees_one=True),
-    "stability": Criterion(by_stability, _REFITS, higher=True),
-    "penalised_sse": Criterion(
-        by_penalty, ("euclidean", "memory"), sees_one=True, weak=True, higher=False
-    ),
+    "stability": Criterion(by_stability, _REFITS),
+    "penalised_sse": Criterion(by_penalty, ("euclidean", "memory"), sees_one=True, weak=True),
     "growth": Criterion(by_growth, _ROWS, sees_one=True, weak=True),
     "elbow": Criterion(by_elbow, _ROWS, weak=True),
 }

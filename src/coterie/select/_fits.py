@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from coterie.centroid import KMeans
+from coterie.errors import AdviceWarning
 from coterie.hierarchy import AgglomerativeClustering
 from coterie.mixture import GaussianMixture
 from coterie.select._grow import add_centers, split_each
@@ -50,9 +51,10 @@ def seeded(estimator: Any, rng: np.random.RandomState) -> Any:
 
 
 def fit_quietly(model: Any, X: Any) -> Any:
-    """Fit; that it did not settle is told by its `events_`, not by hundreds of warnings."""
+    """Fit; what it would warn of is in its `events_`, and hundreds of fits would say it again."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", AdviceWarning)
         return model.fit(X)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ class Problem:
     """Numbers of clusters to compare on some rows.
 
     `draws` gives every criterion a generator of its own, so that asking for one more changes none
-    of the others.
+    of the others; `kept` is for what two of them share.
     """
 
     who: str
@@ -42,6 +42,7 @@ class Problem:
     settings: Settings
     draws: Callable[[str], np.random.RandomState]
     tick: Tick
+    kept: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:

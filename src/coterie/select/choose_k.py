@@ -69,6 +69,7 @@ def choose_k(
         of unseen rows, Smyth 2000), ``"bound"`` (variational, `BayesianGaussianMixture`). For
         all ``"silhouette"`` (Rousseeuw 1987), ``"calinski_harabasz"`` (1974),
         ``"davies_bouldin"`` (1979), ``"gap"`` (Tibshirani, Walther & Hastie 2001),
+        ``"largest_gap"`` (Dudoit & Fridlyand 2002),
         ``"prediction_strength"`` (Tibshirani & Walther 2005), ``"stability"`` (Fang & Wang 2012),
         and, weak, ``"penalised_sse"``, ``"growth"`` (Hartigan 1975), ``"elbow"``.
     n_references : int, default=20
@@ -95,8 +96,8 @@ def choose_k(
     >>> from coterie.select import choose_k
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(m, 0.1, (30, 2)) for m in (0, 1, 2)])
-    >>> choose_k(X, k=5, criterion=["silhouette", "gap"], random_state=0).picks
-    {'silhouette': 3, 'gap': 3}
+    >>> choose_k(X, k=5, criterion=["silhouette", "largest_gap"], random_state=0).picks
+    {'silhouette': 3, 'largest_gap': 3}
     """
     who = "choose_k"
     given = {name: value for name, value in locals().items() if name in _RULES}

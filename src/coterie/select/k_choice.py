@@ -96,7 +96,7 @@ class KChoice:
         return summarise(self)
 
     def plot(self, ax: Any) -> Any:
-        """Draw the criteria along k into matplotlib axes; see `coterie.plots.k_choice`.
+        """Draw the criteria along k into matplotlib axes.
 
         Each curve is scaled to the height of the axes, a dot marks its pick, and a line stands at
         the recommended k.

@@ -178,7 +178,7 @@ def stability(
         told = SelectionProgress("stability", len(clusters), done + 1)
         if callback is not None and says_stop(callback(told)) and done > 0:
             break
-    return _published(np.array(samples).reshape(-1, len(clusters)), clusters, labels, level, model)
+    return _published(np.array(samples).reshape(len(samples), -1), clusters, labels, level, model)
 
 
 def labels_of_rows(model: Any, rows: Any) -> npt.NDArray[Any]:
