@@ -15,6 +15,7 @@ import descent
 import faithful
 import few_colors
 import gaussian
+import held_out
 import k_distances
 import karate
 import leaders
@@ -27,8 +28,8 @@ import vocabulary_tree
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
     scripts = (
-        bernoulli_digits, descent, faithful, few_colors, gaussian, k_distances, karate, leaders,
-        linkages, medoids, seedings, vocabulary_tree,
+        bernoulli_digits, descent, faithful, few_colors, gaussian, held_out, k_distances, karate,
+        leaders, linkages, medoids, seedings, vocabulary_tree,
     )  # fmt: skip
     for script in scripts:
         script.draw(folder)

@@ -251,3 +251,17 @@ def test_feature_names_and_files(tmp_path: Path) -> None:
         thawed = coterie.load(path)
         np.testing.assert_array_equal(thawed.predict(frame), model.predict(frame))
         np.testing.assert_array_equal(thawed.cut(7), model.cut(7))
+
+
+@pytest.mark.parametrize("linkage", ["ward", "average", "single", "median"])
+def test_a_model_is_cut_again_as_if_it_had_been_fitted_so(linkage):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = AgglomerativeClustering(3, linkage=linkage).fit(X)
+    again, fitted = model.recut(X, 6), AgglomerativeClustering(6, linkage=linkage).fit(X)
+    np.testing.assert_array_equal(again.labels_, fitted.labels_)
+    np.testing.assert_array_equal(again.predict(X + 0.1), fitted.predict(X + 0.1))
+    assert again.get_params() == fitted.get_params()
+    assert model.n_clusters == model.n_clusters_ == 3
+    assert model.labels_.max() == 2
+    with pytest.raises(ValueError, match="fitted on 40; pass those"):
+        model.recut(X[:10], 2)

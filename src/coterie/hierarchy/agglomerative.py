@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -454,6 +455,27 @@ class AgglomerativeClustering(Clusterer):
         whole_tree = len(self.children_) == self.n_leaves_ - 1
         children = self.children_ if whole_tree else self.Z_[:, :2].astype(np.int64)
         return cut_tree(children, int(n_clusters or 0))
+
+    def recut(self, X: Any, n_clusters: int) -> Self:
+        """The model of another cut of the same tree, `predict` and all; this one stays as it is.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+            The rows of the fit, given again.
+        n_clusters : int
+        """
+        labels = self.cut(n_clusters)
+        model = copy(self).set_params(n_clusters=int(n_clusters), distance_threshold=None)
+        rows = model._rows_to_link(X)
+        if rows.shape[0] != self.n_leaves_:
+            raise ValueError(
+                f"recut: X has {rows.shape[0]} rows and the model was fitted on {self.n_leaves_}; "
+                "pass those."
+            )
+        model.labels_, model.n_clusters_ = labels, int(n_clusters)
+        model._describe(rows)
+        return model
 
     def cut_inconsistent(self, threshold: float, depth: int = 2) -> Ints:
         """Labels where merges much higher than those below them are undone.

@@ -1,0 +1,193 @@
+"""Fits of one estimator along numbers of clusters: warm starts, or one tree for all of them."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from coterie.centroid import KMeans
+from coterie.errors import AdviceWarning
+from coterie.hierarchy import AgglomerativeClustering
+from coterie.mixture import GaussianMixture
+from coterie.select._grow import add_centers, split_each
+from coterie.select._tree_starts import TreeStarts
+
+Labels = npt.NDArray[Any]
+#: Is told after every fit of what has just been done.
+Tick = Callable[[str, int], None]
+
+#: Iterations after which the ways to split a mixture are compared.
+_TRIAL = 3
+#: Parameters that say how many clusters there are.
+_COUNTS = "n_clusters", "n_components"
+
+
+def count_of(who: str, estimator: Any) -> str:
+    """The parameter of an estimator that says how many clusters to find."""
+    known = estimator.get_params(deep=False)
+    for name in _COUNTS:
+        if name in known:
+            return name
+    raise ValueError(
+        f"{who}: estimator={type(estimator).__name__} has neither n_clusters nor n_components, so "
+        "there is no number to choose; pass one that has."
+    )
+
+
+def seeded(estimator: Any, rng: np.random.RandomState) -> Any:
+    """A fresh copy of an estimator whose randomness, where it was left open, comes from `rng`."""
+    model, seed = clone(estimator), int(rng.randint(2**31))
+    if "random_state" in model.get_params(deep=False) and model.random_state is None:
+        model.set_params(random_state=seed)
+    return model
+
+
+def fit_quietly(model: Any, X: Any) -> Any:
+    """Fit; what it would warn of is in its `events_`, and hundreds of fits would say it again."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", AdviceWarning)
+        return model.fit(X)
+
+
+def labels_of(model: Any, X: Any) -> Labels:
+    """Labels of the rows of the fit."""
+    return np.asarray(model.labels_ if hasattr(model, "labels_") else model.predict(X))
+
+
+class Fits(ABC):
+    """Models of the same rows, one for each number of clusters; each is made when asked for."""
+
+    def __init__(self, estimator: Any, X: Any, ks: Sequence[int], tick: Tick) -> None:
+        self.estimator, self.X, self.ks, self.tick = estimator, X, tuple(ks), tick
+        self._labels: dict[int, Labels] = {}
+
+    @abstractmethod
+    def model(self, k: int) -> Any:
+        """The model with k clusters."""
+
+    def labels(self, k: int) -> Labels:
+        """Labels of the rows with k clusters."""
+        if k not in self._labels:
+            self._labels[k] = labels_of(self.model(k), self.X)
+        return self._labels[k]
+
+    def assign(self, k: int, rows: Any) -> Labels:
+        """Labels the model with k clusters has for other rows."""
+        return np.asarray(self.model(k).predict(rows))
+
+
+class OneTree(Fits):
+    """One tree of merges, cut at every number of clusters."""
+
+    def __init__(self, estimator: Any, X: Any, ks: Sequence[int], tick: Tick) -> None:
+        super().__init__(estimator, X, ks, tick)
+        whole = clone(estimator).set_params(n_clusters=max(ks), distance_threshold=None)
+        self._tree = fit_quietly(whole, X)
+        tick("tree", max(ks))
+
+    def model(self, k: int) -> Any:
+        return self._tree.recut(self.X, k)
+
+    def labels(self, k: int) -> Labels:
+        if k not in self._labels:
+            self._labels[k] = self._tree.cut(k)
+        return self._labels[k]
+
+
+class OneByOne(Fits):
+    """A fit for each number of clusters, in rising order, each from the last where that helps."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        ks: Sequence[int],
+        tick: Tick,
+        starts: TreeStarts | None = None,
+    ) -> None:
+        super().__init__(estimator, X, ks, tick)
+        self._starts = starts
+        self._count = count_of("choose_k", estimator)
+        self.made: dict[int, Any] = {}
+
+    def model(self, k: int) -> Any:
+        for lower in (other for other in sorted(self.ks) if other <= k):
+            if lower not in self.made:
+                self.made[lower] = self._fit(lower)
+                self.tick("fit", lower)
+        return self.made[k]
+
+    def _fit(self, k: int) -> Any:
+        fresh = fit_quietly(self._with(k), self.X)
+        before = self.made[max(self.made)] if self.made else None
+        grown = None if before is None else grow(before, self._with(k), self.X)
+        best = fresh if grown is None else _better(fresh, grown)
+        if self._starts is None:
+            return best
+        start = self._starts.start(k, fresh.covariance_type)
+        return _better(best, _go_on(self._with(k), self.X, **start._asdict()))
+
+    def _with(self, k: int) -> Any:
+        return clone(self.estimator).set_params(**{self._count: k})
+
+
+def fits_along(estimator: Any, X: Any, ks: Sequence[int], tick: Tick) -> Fits:
+    """Fits along numbers of clusters, in the cheapest way the estimator allows."""
+    kind = OneTree if isinstance(estimator, AgglomerativeClustering) else OneByOne
+    return kind(estimator, X, ks, tick)
+
+
+def grow(before: Any, wanted: Any, X: Any) -> Any:
+    """Fit `wanted` from where `before`, with fewer clusters, ended; None where there is no way.
+
+    k-means goes on with more centres, drawn as k-means++ does. A mixture of Gaussians tries to
+    split each component, and goes on with the split that is best after a few iterations.
+    """
+    if isinstance(wanted, KMeans) and isinstance(wanted.init, str) and isinstance(X, np.ndarray):
+        n_more = wanted.n_clusters - before.n_clusters
+        rng = check_random_state(wanted.random_state)
+        centers = add_centers(X, before.cluster_centers_, n_more, rng)
+        return None if centers is None else _go_on(wanted, X, init=centers)
+    if isinstance(wanted, GaussianMixture) and wanted.n_components == before.n_components + 1:
+        given = (wanted.weights_init, wanted.means_init, wanted.precisions_init)
+        if all(part is None for part in given):
+            return _grow_mixture(before, wanted, X)
+    return None
+
+
+def _grow_mixture(before: Any, wanted: Any, X: Any) -> Any:
+    trials = [_go_on(wanted, X, max_iter=_TRIAL, **start._asdict()) for start in split_each(before)]
+    best = trials[int(np.argmax([trial.lower_bound_ for trial in trials]))]
+    return _go_on(
+        wanted, X,
+        weights_init=_shares(best), means_init=best.means_, precisions_init=best.precisions_,
+    )  # fmt: skip
+
+
+def _shares(model: Any) -> npt.NDArray[np.float64]:
+    """Weights that sum to one, also beside a background."""
+    weights = np.asarray(model.weights_, dtype=np.float64)
+    return weights / weights.sum()
+
+
+def _go_on(wanted: Any, X: Any, **start: Any) -> Any:
+    """The wanted model from a given start; a parameter of the start does not stay in the model."""
+    before = {name: getattr(wanted, name) for name in (*start, "n_init")}
+    model = fit_quietly(clone(wanted).set_params(**{"n_init": 1, **start}), X)
+    return model.set_params(**before)
+
+
+def _better(one: Any, other: Any) -> Any:
+    """The model with the lower sum of squares or the higher bound; of equals the first."""
+    if hasattr(one, "inertia_"):
+        return other if other.inertia_ < one.inertia_ else one
+    return other if other.lower_bound_ > one.lower_bound_ else one

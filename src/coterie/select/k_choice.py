@@ -1,0 +1,184 @@
+"""What `choose_k` returns: curves of the criteria, their picks, and a recommendation in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SelectionProgress:
+    """What a callback is given after every fit: for which criterion or model, with which k."""
+
+    criterion: str
+    k: int
+    n_fits: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A criterion along k.
+
+    `values` and `errors` (standard errors, or None) have an entry for every k, NaN where the
+    criterion is not defined. `pick` is the k it chooses, None where it cannot, and `reason` says
+    why. `weak` criteria are shown but seldom counted; `sees_one` tells whether it could have found
+    that all rows are one cluster.
+    """
+
+    values: Floats
+    errors: Floats | None
+    pick: int | None
+    reason: str
+    weak: bool
+    sees_one: bool
+
+
+@dataclass(frozen=True)
+class KChoice:
+    """Numbers of clusters compared; `choose_k` makes one.
+
+    Attributes
+    ----------
+    k : int or None
+        The recommended number of clusters; None where no criterion could choose.
+    ks : tuple of int
+        What was compared.
+    curves : dict of Curve
+        Each criterion by its name.
+    agreement : float
+        The share of the criteria that picked `k`, among those that picked (weak ones aside).
+    probabilities : array or None
+        P(K | data) for every k from BIC weights, where BIC was asked for.
+    model : estimator or None
+        Fitted with `k` clusters.
+    events : list of str
+        What happened on the way: fits that did not settle, criteria left out.
+    """
+
+    k: int | None
+    ks: tuple[int, ...]
+    curves: Mapping[str, Curve]
+    agreement: float
+    probabilities: Floats | None
+    model: Any
+    events: list[str]
+
+    @property
+    def picks(self) -> dict[str, int | None]:
+        """The k of each criterion; None where it could not choose."""
+        return {name: curve.pick for name, curve in self.curves.items()}
+
+    @property
+    def table(self) -> list[dict[str, float]]:
+        """A row for every k, to look at or to make a data frame of."""
+        rows = []
+        for place, k in enumerate(self.ks):
+            row: dict[str, float] = {"k": k}
+            for name, curve in self.curves.items():
+                row[name] = float(curve.values[place])
+                if curve.errors is not None:
+                    row[f"{name}_error"] = float(curve.errors[place])
+            if self.probabilities is not None:
+                row["probability"] = float(self.probabilities[place])
+            rows.append(row)
+        return rows
+
+    @property
+    def summary(self) -> str:
+        """The recommendation, how far the criteria agree, and what to make of it."""
+        return summarise(self)
+
+    def plot(self, ax: Any) -> Any:
+        """Draw the criteria along k into matplotlib axes.
+
+        Each curve is scaled to the height of the axes, a dot marks its pick, and a line stands at
+        the recommended k.
+        """
+        for place, (name, curve) in enumerate(self.curves.items()):
+            values = curve.values
+            spread = np.nanmax(values) - np.nanmin(values) if (~np.isnan(values)).any() else 0.0
+            scaled = (values - np.nanmin(values)) / spread if spread > 0 else 0 * values
+            style = "--" if curve.weak else "-"
+            (line,) = ax.plot(self.ks, scaled, style, color=f"C{place}", linewidth=1.5, label=name)
+            if curve.pick is not None:
+                at = self.ks.index(curve.pick)
+                ax.plot([curve.pick], [scaled[at]], "o", color=line.get_color(), markersize=8)
+        if self.k is not None:
+            ax.axvline(self.k, color="#333333", linewidth=1, linestyle=":")
+        ax.set(xlabel="number of clusters", ylabel="criterion, scaled", xticks=self.ks)
+        ax.legend(frameon=False)
+        return ax
+
+
+def recommend(ks: tuple[int, ...], curves: Mapping[str, Curve]) -> tuple[int | None, float]:
+    """The k that most criteria pick, and their share.
+
+    Weak criteria only break ties, unless no other has a pick; then the criterion named first does.
+    Where every criterion that can see one
+    cluster says so, the others, which cannot, are not asked.
+    """
+    picked = [curve for curve in curves.values() if curve.pick is not None]
+    voters = [curve for curve in picked if not curve.weak] or picked
+    if not voters:
+        return None, 0.0
+    votes = Counter(curve.pick for curve in voters)
+    hints = Counter(curve.pick for curve in picked)
+    sighted = [curve.pick for curve in voters if curve.sees_one]
+    if 1 in ks and sighted and all(pick == 1 for pick in sighted):
+        best: int | None = 1
+    else:
+        best = max((curve.pick for curve in voters), key=lambda pick: (votes[pick], hints[pick]))
+    return best, votes[best] / len(voters)
+
+
+def summarise(choice: KChoice) -> str:
+    """Sentences on a recommendation."""
+    if choice.k is None:
+        reasons = "; ".join(f"{name}: {curve.reason}" for name, curve in choice.curves.items())
+        return f"No criterion could choose among k = {_span(choice.ks)} ({reasons})."
+    said = {name: pick for name, pick in choice.picks.items() if pick is not None}
+    agree = [name for name, pick in said.items() if pick == choice.k]
+    others = [f"{name} picks {pick}" for name, pick in said.items() if pick != choice.k]
+    silent = [
+        f"{name}: {curve.reason}" for name, curve in choice.curves.items() if curve.pick is None
+    ]
+    sentences = [f"k = {choice.k}, picked by {', '.join(agree)}" + _beside(others) + "."]
+    if len(said) > 1:
+        sentences.append(_confidence(choice, said))
+    sentences += [f"No pick by {reason}." for reason in silent]
+    if choice.k == 1:
+        sentences.append("There is no sign of more than one cluster.")
+    if choice.k == choice.ks[-1] and len(choice.ks) > 1:
+        sentences.append("It is the largest k tried: widen the range.")
+    if choice.probabilities is not None:
+        chance = float(choice.probabilities[choice.ks.index(choice.k)])
+        sentences.append(
+            f"By BIC weights, a coarse guide, P(K = {choice.k} | data) = {chance:.2f}."
+        )
+    return " ".join([*sentences, *(f"{event}." for event in choice.events)])
+
+
+def _beside(others: list[str]) -> str:
+    return f"; {', '.join(others)}" if others else ""
+
+
+def _confidence(choice: KChoice, said: Mapping[str, int]) -> str:
+    if choice.agreement == 1:
+        return "All agree."
+    if choice.k == 1:
+        return "Criteria that need two clusters cannot say that there is one."
+    low, high = min(said.values()), max(said.values())
+    if choice.agreement > 0.5:
+        return f"Most agree; the picks go from {low} to {high}."
+    return f"They disagree, from {low} to {high}: take it as a first guess, not as a finding."
+
+
+def _span(ks: tuple[int, ...]) -> str:
+    return f"{ks[0]} to {ks[-1]}" if len(ks) > 1 else f"{ks[0]}"

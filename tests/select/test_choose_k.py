@@ -1,0 +1,203 @@
+"""choose_k as a whole: what it recommends, says and refuses.
+
+Covers coterie.select._problem, coterie.select._criteria, coterie.select._by_labels,
+coterie.select._numbers and coterie.select.k_choice.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from select_rows import four_clusters, one_cloud
+from sklearn import metrics
+
+import coterie
+from coterie import (
+    DBSCAN,
+    AgglomerativeClustering,
+    BayesianGaussianMixture,
+    BernoulliMixture,
+    BisectingKMeans,
+    GaussianMixture,
+    KMeans,
+    KMedoids,
+)
+from coterie.select import Curve, KChoice, SelectionProgress, choose_k
+from coterie.select.k_choice import recommend
+
+X = four_clusters()
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [None, KMeans(), BisectingKMeans(), KMedoids(), AgglomerativeClustering(),
+     AgglomerativeClustering(linkage="average"), GaussianMixture(),
+     BayesianGaussianMixture(max_iter=500)],
+    ids=lambda estimator: type(estimator).__name__,
+)  # fmt: skip
+def test_four_clusters_are_found_by_all(estimator: object) -> None:
+    found = choose_k(X, estimator, 7, random_state=0, n_references=10, n_resamples=6)
+    assert found.k == 4
+    others = {name: pick for name, pick in found.picks.items() if pick != 4}
+    assert set(others) <= {"gap", "prediction_strength"}  # of which more below
+    assert found.agreement > 0.5
+    assert found.summary.startswith("k = 4, picked by")
+    assert ("All agree." in found.summary) == (not others)
+    assert len(set(found.model.predict(X).tolist())) == 4
+
+
+def test_scores_are_those_of_scikit_learn() -> None:
+    names = ["silhouette", "calinski_harabasz", "davies_bouldin"]
+    found = choose_k(X, AgglomerativeClustering(), [1, 2, 5], criterion=names)
+    for place, k in ((1, 2), (2, 5)):
+        labels = AgglomerativeClustering(k).fit_predict(X)
+        for name in names:
+            score = getattr(metrics, f"{name}_score")(X, labels)
+            assert found.curves[name].values[place] == pytest.approx(score, rel=1e-10)
+    assert all(np.isnan(found.curves[name].values[0]) for name in names)
+
+
+def test_the_silhouette_is_under_the_metric_of_the_estimator() -> None:
+    estimator = AgglomerativeClustering(linkage="average", metric="manhattan")
+    found = choose_k(X, estimator, [3], criterion="silhouette")
+    labels = AgglomerativeClustering(3, linkage="average", metric="manhattan").fit_predict(X)
+    expected = metrics.silhouette_score(X, labels, metric="manhattan")
+    assert found.curves["silhouette"].values[0] == pytest.approx(expected)
+    square = metrics.pairwise_distances(X, metric="manhattan")
+    given = AgglomerativeClustering(linkage="average", metric="precomputed")
+    assert choose_k(square, given, [3]).table[0]["silhouette"] == pytest.approx(expected)
+
+
+def test_a_cloud_is_one_cluster_though_half_of_the_criteria_cannot_say_so() -> None:
+    found = choose_k(one_cloud(), k=6, random_state=0)
+    assert found.k == 1
+    assert "cannot say that there is one" in found.summary
+    assert found.picks["silhouette"] > 1
+
+
+def test_the_same_seed_gives_the_same_and_other_criteria_change_nothing() -> None:
+    one = choose_k(X, k=4, criterion=["gap", "stability"], random_state=3, n_resamples=4)
+    two = choose_k(X, k=4, criterion=["stability"], random_state=3, n_resamples=4)
+    np.testing.assert_array_equal(one.curves["stability"].values, two.curves["stability"].values)
+    with coterie.options(n_threads=1):
+        again = choose_k(X, k=4, criterion=["gap", "stability"], random_state=3, n_resamples=4)
+    np.testing.assert_array_equal(one.curves["gap"].values, again.curves["gap"].values)
+
+
+def test_the_table_makes_a_frame_and_frames_are_rows() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    found = choose_k(frame, GaussianMixture(), 5, random_state=0)
+    table = pd.DataFrame(found.table)
+    assert list(table.columns) == ["k", "bic", "icl", "held_out", "held_out_error", "probability"]
+    assert table["k"].tolist() == [1, 2, 3, 4, 5]
+    assert table["probability"].sum() == pytest.approx(1)
+    assert list(found.model.feature_names_in_) == ["a", "b"]
+    assert choose_k(frame, KMeans(), 5, random_state=0, n_resamples=4).k == 4
+
+
+def test_rows_of_a_file_are_judged_by_what_does_not_resample(tmp_path) -> None:
+    path = tmp_path / "rows.npy"
+    np.save(path, X)
+    names = ["calinski_harabasz", "davies_bouldin", "elbow"]
+    found = choose_k(str(path), KMeans(random_state=0), 6, criterion=names)
+    assert found.picks == dict.fromkeys(names, 4)
+    assert choose_k(str(path), GaussianMixture(), 5, random_state=0).picks == {"bic": 4, "icl": 4}
+    with pytest.raises(ValueError, match=r"criterion='gap'.*rows in memory"):
+        choose_k(str(path), criterion="gap")
+
+
+def test_binary_rows_are_chosen_for_by_likelihood() -> None:
+    rng = np.random.default_rng(0)
+    rows = (rng.uniform(size=(200, 12)) < np.repeat([[0.1], [0.9]], 100, axis=0)).astype(float)
+    assert choose_k(rows, BernoulliMixture(), 4, random_state=0).k == 2
+
+
+def test_more_clusters_than_distinct_rows_is_no_error() -> None:
+    rows = np.repeat([[0.0, 0], [1, 1], [9, 0]], 4, axis=0)
+    found = choose_k(rows, k=6, random_state=0)
+    assert found.k == 3
+
+
+def test_a_sample_of_the_silhouette() -> None:
+    found = choose_k(X, k=[4], criterion="silhouette", sample_size=60, random_state=0)
+    whole = metrics.silhouette_score(X, found.model.labels_)
+    assert 0 < abs(found.table[0]["silhouette"] - whole) < 0.1
+
+
+def test_progress_is_told_and_may_be_stopped() -> None:
+    told: list[SelectionProgress] = []
+    choose_k(X, k=3, criterion=["silhouette", "gap"], n_references=2, random_state=0,
+             callback=told.append)  # fmt: skip
+    assert [one.n_fits for one in told] == list(range(1, 10))
+    assert {one.criterion for one in told} == {"silhouette", "gap"}
+    found = choose_k(X, k=5, criterion=["silhouette", "gap"], random_state=0,
+                     callback=lambda one: one.criterion == "gap")  # fmt: skip
+    assert list(found.curves) == ["silhouette"]
+    assert found.k == 4
+    assert "Stopped before gap" in found.summary
+
+
+def test_fits_that_do_not_settle_are_told_not_warned_of() -> None:
+    found = choose_k(X, GaussianMixture(max_iter=1), 3, criterion="bic", random_state=0)
+    assert "did not settle" in found.summary
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"k": 0}, "k=0"),
+        ({"k": [2.5]}, "whole numbers"),
+        ({"k": "many"}, "whole numbers"),
+        ({"k": []}, "whole numbers"),
+        ({"k": 1000}, "160 rows"),
+        ({"criterion": "luck"}, "use names out of bic"),
+        ({"criterion": []}, "names no criterion"),
+        ({"criterion": "bic"}, "for mixtures"),
+        ({"criterion": "bound", "estimator": GaussianMixture()}, "bound on the evidence"),
+        ({"criterion": "bic", "estimator": BayesianGaussianMixture()}, "use 'bound'"),
+        ({"criterion": "gap", "estimator": KMeans(metric="cosine")}, "metric='cosine'"),
+        ({"estimator": DBSCAN()}, "neither n_clusters nor n_components"),
+        ({"n_folds": 1}, "n_folds=1"),
+        ({"callback": 3}, "callback=3"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_refused_in_a_sentence(options: dict, words: str) -> None:
+    with pytest.raises(ValueError, match=f"^choose_k: .*{words}"):
+        choose_k(X, **options)
+
+
+def curve(pick: int | None, *, weak: bool = False, sees_one: bool = False) -> Curve:
+    """A criterion of which only the pick matters."""
+    return Curve(np.zeros(3), None, pick, "it is unsure", weak, sees_one)
+
+
+def test_most_votes_win_and_weak_ones_break_ties() -> None:
+    ks = (1, 2, 3)
+    assert recommend(ks, {"a": curve(2), "b": curve(3), "c": curve(3)}) == (3, 2 / 3)
+    assert recommend(ks, {"a": curve(2), "b": curve(3), "c": curve(3, weak=True)}) == (3, 0.5)
+    assert recommend(ks, {"a": curve(2), "b": curve(3)}) == (2, 0.5)
+    assert recommend(ks, {"a": curve(None), "b": curve(3, weak=True)}) == (3, 1.0)
+    assert recommend(ks, {"a": curve(None)}) == (None, 0.0)
+    blind = {"a": curve(2), "b": curve(2), "c": curve(1, sees_one=True)}
+    assert recommend(ks, blind) == (1, 1 / 3)
+    assert recommend((2, 3), {"a": curve(2), "b": curve(3, sees_one=True)})[0] == 2
+
+
+def test_disagreement_is_said() -> None:
+    curves = {"a": curve(2), "b": curve(3), "c": curve(None)}
+    told = KChoice(2, (1, 2, 3), curves, 0.5, None, None, []).summary
+    assert "They disagree, from 2 to 3" in told
+    assert "No pick by c: it is unsure." in told
+    assert "No criterion could choose" in KChoice(
+        None, (1, 2), {"c": curve(None)}, 0.0, None, None, []
+    ).summary  # fmt: skip
+    edge = KChoice(3, (1, 2, 3), {"b": curve(3)}, 1.0, None, None, []).summary
+    assert "widen the range" in edge
+
+
+def test_the_picture_marks_every_pick() -> None:
+    found = choose_k(X, k=5, criterion=["silhouette", "elbow"], random_state=0)
+    ax = found.plot(Figure().subplots())
+    marked = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
+    assert marked == [4, 4]
+    assert ax.get_legend_handles_labels()[1] == ["silhouette", "elbow"]

@@ -1,0 +1,142 @@
+"""select_mixture: the choices of mclust, collapsed components, and what is refused.
+
+Covers coterie.select.mixture.
+"""
+
+import numpy as np
+import pytest
+from select_rows import four_clusters
+from sklearn.datasets import load_iris
+
+from coterie import GaussianMixture, StudentTMixture
+from coterie.select import select_mixture
+from coterie.select.mixture import full_covariances, has_collapsed
+
+#: BIC by mclust 6.0.0 (its sign turned round) of iris, one to five components, where its covariance
+#: models are ours: VVV, EEE, VVI and VII.
+MCLUST_IRIS = {
+    "full": [829.978, 574.018, 580.84, 630.6, 676.606],
+    "tied": [829.978, 688.097, 632.965, 646.026, 604.813],
+    "diag": [1522.12, 857.551, 744.638, 751.02, 711.45],
+    "spherical": [1804.085, 1012.235, 853.814, 812.605, 742.608],
+}
+
+
+def test_iris_as_mclust_has_it() -> None:
+    X = load_iris().data
+    found = select_mixture(X, 5, random_state=0, tol=1e-6)
+    assert (found.best.covariance_type, found.k) == ("full", 2)
+    assert found.best.bic == pytest.approx(574.017832269817, abs=1e-3)
+    bic = {(one.covariance_type, one.k): one.bic for one in found.candidates}
+    for kind, values in MCLUST_IRIS.items():
+        for k, value in enumerate(values, start=1):
+            if (kind, k) != ("tied", 1):
+                # At least as good an optimum; equal where there is little choice of optima.
+                assert bic[kind, k] <= value + 6
+    assert bic["tied", 3] == pytest.approx(MCLUST_IRIS["tied"][2], abs=0.05)
+    assert "gaussian full with 2 components has the lowest BIC" in found.summary
+
+
+def test_candidates_are_ranked_and_weighed() -> None:
+    found = select_mixture(four_clusters(), 6, random_state=0)
+    assert (found.best.covariance_type, found.k) == ("tied", 4)
+    sound = [one for one in found.candidates if not one.degenerate]
+    assert [one.bic for one in sound] == sorted(one.bic for one in sound)
+    assert sum(found.probabilities.values()) == pytest.approx(1)
+    assert found.probabilities[4] > 0.99
+    assert len(found.table) == 4 * 6 - 1  # one component has no two kinds of full covariance
+    model = found.model
+    assert isinstance(model, GaussianMixture)
+    assert model.bic(four_clusters()) == pytest.approx(found.best.bic)
+    log_n = np.log(len(four_clusters()))
+    for one in found.candidates:
+        assert one.bic == pytest.approx(-2 * one.log_likelihood + one.n_parameters * log_n)
+    assert found.best.n_parameters == 3 + 4 * 2 + 3
+
+
+def test_heavy_tails_are_told_from_gaussian_ones() -> None:
+    rng = np.random.default_rng(0)
+    heavy = rng.standard_t(2, size=(300, 2))
+    families = ("gaussian", "student-t")
+    found = select_mixture(heavy, 3, families=families, covariance_types="full", random_state=0)
+    assert (found.best.family, found.k) == ("student-t", 1)
+    assert isinstance(found.model, StudentTMixture)
+    light = rng.normal(size=(300, 2))
+    found = select_mixture(light, 3, families=families, covariance_types="full", random_state=0)
+    assert (found.best.family, found.k) == ("gaussian", 1)
+
+
+def test_icl_prefers_clusters_apart() -> None:
+    rng = np.random.default_rng(0)
+    cross = np.concatenate(
+        [rng.normal(size=(300, 2)) * [3, 0.3], rng.normal(size=(300, 2)) * [0.3, 3]]
+    )
+    by_bic = select_mixture(cross, 3, covariance_types=("full", "diag"), random_state=0)
+    by_icl = select_mixture(
+        cross, 3, covariance_types=("full", "diag"), criterion="icl", random_state=0
+    )
+    assert by_bic.k == 2
+    icl = [one.icl for one in by_icl.candidates if not one.degenerate]
+    assert icl == sorted(icl)
+
+
+def test_a_collapsed_component_is_not_chosen() -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(100, 2)), np.zeros((30, 2))])
+    found = select_mixture(X, 3, random_state=0)
+    assert not found.best.degenerate
+    assert any(one.degenerate for one in found.candidates)
+    assert "collapsed component" in found.summary
+    assert all(one.probability == 0 for one in found.candidates if one.degenerate)
+
+
+def test_nothing_but_collapsed_components_is_an_error(monkeypatch) -> None:
+    monkeypatch.setattr("coterie.select.mixture.has_collapsed", lambda model: True)
+    with pytest.raises(ValueError, match="collapsed onto a few rows"):
+        select_mixture(four_clusters(), [2], random_state=0)
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+def test_collapse_does_not_depend_on_units(covariance_type: str) -> None:
+    X = four_clusters()
+    for units in (1.0, 1e-6, [1e3, 1e-3]):
+        rows = X * units
+        model = GaussianMixture(
+            4, covariance_type=covariance_type, reg_covar="auto", random_state=0, max_iter=500
+        ).fit(rows)
+        assert not has_collapsed(model)
+    assert full_covariances(model).shape == (4, 2, 2)
+
+
+def test_the_search_can_be_watched_and_stopped() -> None:
+    told = []
+    found = select_mixture(four_clusters(), 3, random_state=0,
+                           callback=lambda one: told.append(one.k) or len(told) == 4)  # fmt: skip
+    assert told == [1, 2, 3, 1]
+    assert len(found.candidates) == 3
+
+
+def test_rows_with_holes_and_the_same_seed() -> None:
+    X = four_clusters()
+    X[::7, 0] = np.nan
+    one, two = (
+        select_mixture(X, [3, 4], covariance_types="diag", random_state=5) for _ in range(2)
+    )
+    assert one.k == 4
+    assert one.table == two.table
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"covariance_types": "round"}, "covariance_types='round'"),
+        ({"covariance_types": ()}, "covariance_types"),
+        ({"families": ["cauchy"]}, "gaussian, student-t"),
+        ({"criterion": "aic"}, "criterion='aic'"),
+        ({"k": -1}, "k=-1"),
+        ({"n_init": 0}, "n_init=0"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(options: dict, words: str) -> None:
+    with pytest.raises(ValueError, match=f"^select_mixture: .*{words}"):
+        select_mixture(four_clusters(), **options)
