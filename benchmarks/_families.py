@@ -14,6 +14,7 @@ from . import (
     neighbors,
     quantize,
     search,
+    select,
 )
 from ._harness import Workload
 
@@ -27,6 +28,7 @@ FAMILIES: dict[str, Sequence[Workload]] = {
     "mixture": mixture.WORKLOADS,
     "search": search.WORKLOADS,
     "evaluate": evaluate.WORKLOADS,
+    "select": select.WORKLOADS,
 }
 
 

@@ -533,6 +533,12 @@ def expected_mi(
     n_rows: int,
     n_threads: int,
 ) -> float: ...
+def measure_dips(
+    samples: NDArray[np.float64],
+    dips: NDArray[np.float64],
+    ends: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
 def encode_parts(
     rows: Singles,
     codewords: Singles,

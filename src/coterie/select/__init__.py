@@ -1,5 +1,6 @@
-"""Choosing what a method leaves open: eps and min_samples of DBSCAN."""
+"""Choosing what a method leaves open, and whether there is anything to choose."""
 
+from coterie.select.dip import DipTest, dip_test
 from coterie.select.eps import (
     EpsSuggestion,
     KDistances,
@@ -7,5 +8,19 @@ from coterie.select.eps import (
     suggest_eps,
     suggest_min_samples,
 )
+from coterie.select.hopkins import Hopkins, hopkins
+from coterie.select.tendency import Tendency, tendency
 
-__all__ = ["EpsSuggestion", "KDistances", "k_distances", "suggest_eps", "suggest_min_samples"]
+__all__ = [
+    "DipTest",
+    "EpsSuggestion",
+    "Hopkins",
+    "KDistances",
+    "Tendency",
+    "dip_test",
+    "hopkins",
+    "k_distances",
+    "suggest_eps",
+    "suggest_min_samples",
+    "tendency",
+]
