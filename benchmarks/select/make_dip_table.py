@@ -12,11 +12,13 @@ import numpy as np
 from coterie.select.dip import simulate_dips
 
 #: Sample sizes and how many samples of each: the same work for all from 2000 on.
-SIZES = {n: 200_000 for n in (4, 5, 6, 7, 8, 9, 10, 15, 20, 30, 50, 100, 200, 500)}
+SIZES = dict.fromkeys((4, 5, 6, 7, 8, 9, 10, 15, 20, 30, 50, 100, 200, 500), 200_000)
 SIZES |= {1000: 100_000, 2000: 60_000, 5000: 30_000, 10_000: 20_000, 50_000: 10_000}
 #: The chances of a larger dip.
 CHANCES = [0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01,
            0.005, 0.002, 0.001, 0.0005]  # fmt: skip
+#: The same on two lines.
+CHANCE_WORDS = ",\n    ".join(", ".join(map(str, part)) for part in (CHANCES[:12], CHANCES[12:]))
 
 HEAD = '''"""Quantiles of sqrt(n) * dip of uniform samples, simulated.
 
@@ -28,7 +30,9 @@ import numpy as np
 #: Sample sizes, a row of quantiles each.
 SIZES = np.array({sizes}, dtype=np.float64)
 #: The logarithms of the chances of a larger dip, a column of quantiles each.
-LOG_P = np.log({chances})  # fmt: skip
+LOG_P = np.log([
+    {chances},
+])  # fmt: skip
 #: sqrt(n) * dip.
 ROOT_N_DIPS = np.array([
 {rows}
@@ -48,7 +52,7 @@ def main() -> None:
     counts = SIZES.values()
     print(
         HEAD.format(
-            least=min(counts), most=max(counts), sizes=list(SIZES), chances=CHANCES,
+            least=min(counts), most=max(counts), sizes=list(SIZES), chances=CHANCE_WORDS,
             rows="\n".join(rows),
         )
     )  # fmt: skip

@@ -8,16 +8,19 @@ from coterie.select.eps import (
     suggest_eps,
     suggest_min_samples,
 )
+from coterie.select.explain import Explanation, explain
 from coterie.select.hopkins import Hopkins, hopkins
 from coterie.select.tendency import Tendency, tendency
 
 __all__ = [
     "DipTest",
     "EpsSuggestion",
+    "Explanation",
     "Hopkins",
     "KDistances",
     "Tendency",
     "dip_test",
+    "explain",
     "hopkins",
     "k_distances",
     "suggest_eps",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +28,9 @@ class Replay:
     """How deep the deepest gap between two neighbouring clusters is, and the chance of one.
 
     `score` is -log of the dip's tabulated chance, of which only the order matters; `n_clusters`
-    where it was found; `p_values` the chance under each null, by its name, and `p_value` the largest
-    of them, since rows must differ from all that has no structure; `n_replays` how many were made.
+    where it was found; `p_values` the chance under each null, by its name, and `p_value` the
+    largest of them, since rows must differ from all that has no structure; `n_replays` how many
+    were made.
     """
 
     score: float
@@ -59,7 +60,8 @@ def replay(rows: Floats, rng: np.random.RandomState) -> Replay:
     Replays end once some null has shown `_ENOUGH` scores as good (Besag & Clifford 1991), which
     leaves the chance valid and most of the work undone where there is nothing.
     """
-    score, n_clusters = deepest_gap(rows, rng)
+    tried = numbers_tried(rows)
+    score, n_clusters = deepest_gap(rows, tried, rng)
     if score == 0.0:
         return Replay(0.0, n_clusters, 1.0, dict.fromkeys(NULLS, 1.0), 0)
     as_good = dict.fromkeys(NULLS, 0)
@@ -67,7 +69,7 @@ def replay(rows: Floats, rng: np.random.RandomState) -> Replay:
     while n_made < _REPLAYS and max(as_good.values()) < _ENOUGH:
         n_made += 1
         for name, null in NULLS.items():
-            as_good[name] += deepest_gap(null(rows, rng), rng)[0] >= score
+            as_good[name] += deepest_gap(null(rows, rng), tried, rng)[0] >= score
     p_values = {
         name: count / n_made if count >= _ENOUGH else (count + 1) / (n_made + 1)
         for name, count in as_good.items()
@@ -75,21 +77,28 @@ def replay(rows: Floats, rng: np.random.RandomState) -> Replay:
     return Replay(score, n_clusters, max(p_values.values()), p_values, n_made)
 
 
-def deepest_gap(rows: Floats, rng: np.random.RandomState) -> tuple[float, int]:
-    """-log of the least chance of the dip between neighbouring clusters of k-means, and their number.
+def numbers_tried(rows: Floats) -> list[int]:
+    """Numbers of clusters for rows like these: 2, and more as long as there are rows for them."""
+    n_distinct = np.unique(rows, axis=0).shape[0]
+    most = max(2, rows.shape[0] // _ROWS_A_CLUSTER)
+    return [number for number in _CLUSTERS if number <= min(most, n_distinct)]
+
+
+def deepest_gap(
+    rows: Floats, tried: Sequence[int], rng: np.random.RandomState
+) -> tuple[float, int]:
+    """-log of the least chance of the dip between neighbouring clusters, and their number.
 
     A dip does not mind skewness or long tails of one heap, as sums of squares and silhouettes do.
     """
     best = 0.0, 1
-    for n_clusters in _CLUSTERS:
-        if n_clusters > 2 and n_clusters * _ROWS_A_CLUSTER > rows.shape[0]:
-            break
-        model = KMeans(n_clusters, n_init=1, random_state=rng.randint(2**31 - 1), n_threads=1)
-        labels = model.fit(rows).labels_
-        for i, j in _neighbours(model.cluster_centers_):
-            best = max(best, (_gap(rows[(labels == i) | (labels == j)],
-                                   model.cluster_centers_[j] - model.cluster_centers_[i]),
-                              n_clusters))  # fmt: skip
+    for n_clusters in tried:
+        seed = rng.randint(2**31 - 1)
+        model = KMeans(n_clusters, n_init=1, tol=1e-2, random_state=seed, n_threads=1).fit(rows)
+        centers, labels = model.cluster_centers_, model.labels_
+        for i, j in _neighbours(centers):
+            gap = _gap(rows[(labels == i) | (labels == j)], centers[j] - centers[i])
+            best = max(best, (gap, n_clusters))
     return best
 
 
@@ -102,7 +111,7 @@ def _gap(rows: Floats, axis: Floats) -> float:
 
 
 def _neighbours(centers: Floats) -> list[tuple[int, int]]:
-    """Pairs of centres with no third one nearer to the middle between them (Gabriel & Sokal 1969)."""
+    """Pairs of centres with no third one nearer to their middle (Gabriel & Sokal 1969)."""
     squares = np.einsum("ij,ij->i", centers, centers)
     apart = squares[:, np.newaxis] + squares - 2 * centers @ centers.T
     # |c - (a + b) / 2|^2 < |a - b|^2 / 4 is |c - a|^2 + |c - b|^2 < |a - b|^2.

@@ -127,7 +127,7 @@ def _quantiles_at(n_values: int) -> Floats:
     at = min(float(np.sqrt(n_values)), roots[-1])  # they hardly change any more
     right = int(np.clip(np.searchsorted(roots, at), 1, roots.size - 1))
     share = (at - roots[right - 1]) / (roots[right] - roots[right - 1])
-    return (1 - share) * ROOT_N_DIPS[right - 1] + share * ROOT_N_DIPS[right]  # type: ignore[no-any-return]
+    return (1 - share) * ROOT_N_DIPS[right - 1] + share * ROOT_N_DIPS[right]
 
 
 def _simulated_p(dip: float, n_values: int, random_state: Any, n_threads: int | None) -> float:
@@ -142,7 +142,7 @@ def _simulated_p(dip: float, n_values: int, random_state: Any, n_threads: int | 
 def simulate_dips(
     n_values: int, n_draws: int, rng: np.random.RandomState, n_threads: int
 ) -> Floats:
-    """Dips of uniform samples; sums of exponential gaps are sorted uniform values, but for scale."""
+    """Dips of uniform samples: sums of exponential gaps are sorted uniform values, to scale."""
     step = max(1, _TILE_NUMBERS // n_values)
     parts = []
     for start in range(0, n_draws, step):

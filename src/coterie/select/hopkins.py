@@ -41,8 +41,8 @@ def hopkins(X: Any, *, n_probes: int | None = None, random_state: Any = None) ->
         H = sum u^d / (sum u^d + sum w^d),
 
     where u are the distances of m places, uniform in the bounding box of the rows, to the nearest
-    row, and w those of m rows to their nearest other. The exponent d makes H follow Beta(m, m) where
-    the rows are uniform. Time is that of 2 m nearest neighbours, memory O(n d).
+    row, and w those of m rows to their nearest other. The exponent d makes H follow Beta(m, m)
+    where the rows are uniform. Time is that of 2 m nearest neighbours, memory O(n d).
 
     It tells rows from *uniform* ones and no more: a single Gaussian, or any one heap with thin
     edges, has H well above 0.5, so a large value is no evidence of clusters. Edges of the box and
@@ -53,8 +53,8 @@ def hopkins(X: Any, *, n_probes: int | None = None, random_state: Any = None) ->
     X : array of shape (n_rows, n_features)
         Columns without spread are left out.
     n_probes : int or None, default=None
-        How many places and how many rows, m; None: a tenth of the rows, 10 to 100. More than a tenth
-        of the rows are not independent.
+        How many places and how many rows, m; None: a tenth of the rows, 10 to 100. More than a
+        tenth of the rows are not independent.
     random_state : int, RandomState or None
     """
     who = "hopkins"

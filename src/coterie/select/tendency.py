@@ -75,9 +75,9 @@ def tendency(X: Any, *, random_state: Any = None) -> Tendency:
     Columns count as they are scaled: standardise those in different units. Rows rounded to few
     values may look like many modes.
 
-    At most 20000 rows are drawn, and 1000 of them for distances, replay and Hopkins, so time is that
-    of reading the rows and some seconds (least where there is nothing); memory is that of 20000
-    rows and of half a million distances.
+    At most 20000 rows are drawn, and 1000 of them for distances, replay and Hopkins, so time is
+    that of reading the rows and some seconds (least where there is nothing); memory is that of
+    20000 rows and of half a million distances.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _draw_rows(who: str, X: Any, rng: np.random.RandomState) -> Floats:
 
 
 def _principal(rows: Floats) -> Floats:
-    """The principal components of rows that vary at all, those of most variance first; never none."""
+    """The principal components that vary, those of most variance first; one at least."""
     unit = np.abs(rows).max()
     rows = rows / unit if unit > 0 else rows
     rows = rows - rows.mean(axis=0)
@@ -167,8 +167,8 @@ def _verdict(p_value: float, evidence: _Evidence, rows: Floats) -> str:
     reasons = {
         f"principal component {best + 1} has more than one mode": evidence.p_components,
         "the distances between rows have more than one mode": evidence.p_distances,
-        f"the gap between two of {evidence.replay.n_clusters} clusters is deeper than structureless "
-        "rows show": evidence.replay.p_value,
+        f"the gap between two of {evidence.replay.n_clusters} clusters is deeper than rows without "
+        "structure show": evidence.replay.p_value,
     }
     told = [reason for reason, p in reasons.items() if 3 * p <= LEVEL]
     return f"There is structure ({chance}): {' and '.join(told)}."
