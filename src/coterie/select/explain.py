@@ -95,8 +95,8 @@ def explain(
 
     Typical and ambiguous rows and the rival go by distances to the means of the clusters, columns
     in units of their deviation, a column for each category; a missing cell is left out, and the
-    other ones count for more. A row is the more ambiguous the less (b - a) / max(a, b) is, with a the
-    distance to the own mean and b that to the nearest other.
+    other ones count for more. A row is the more ambiguous the less (b - a) / max(a, b) is, with a
+    the distance to the own mean and b that to the nearest other.
 
     O(n d k + k n d log n) time, 3 coded tables of memory.
 
