@@ -132,5 +132,5 @@ def test_duplicates_and_more_columns_than_rows() -> None:
 def test_refusals() -> None:
     with pytest.raises(ValueError, match="NaN"):
         tendency([[1.0, np.nan], [1.0, 2.0]])
-    with pytest.raises(ValueError, match="1 row|minimum of 2"):
+    with pytest.raises(ValueError, match="minimum of 2"):
         tendency([[1.0, 2.0]])

@@ -36,6 +36,7 @@ class Numbers:
     name: str
     values: Floats
     moments: bool = False
+    digits: int = 4
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
@@ -45,7 +46,7 @@ class Numbers:
         """A value of this column in words."""
         if self.moments and np.isfinite(value):
             return str(np.datetime64(round(value), "D"))
-        return f"{value:.4g}"
+        return f"{value:.{self.digits}g}"
 
 
 @dataclass(frozen=True)
@@ -83,11 +84,18 @@ def _describe(who: str, name: str, column: Column) -> Described:
     values = finite_numbers(who, f"column {name!r}", column, DAY, "mark the cell as missing")
     if set(values[~np.isnan(values)][:1000].tolist()) <= {0.0, 1.0} and _is_binary(values):
         return _categories(name, values)
-    return Numbers(name, values, moments=bool(sorts & {"time", "numpy time"}) and _dates(column))
+    moments = bool(sorts & {"time", "numpy time"}) and column.dtype.kind != "m"
+    return Numbers(name, values, moments, _digits(values))
 
 
-def _dates(column: Column) -> bool:
-    return column.dtype.kind != "m"
+def _digits(values: Floats) -> int:
+    """How many digits tell values apart: four, and those that all have in common."""
+    known = values[~np.isnan(values)]
+    if not known.size or known.max() == known.min():
+        return 4
+    largest = float(np.abs(known).max())
+    spread = float((known / largest).max() - (known / largest).min())
+    return int(min(17, 4 + max(0, np.floor(-np.log10(spread)))))
 
 
 def _is_binary(values: Floats) -> bool:
