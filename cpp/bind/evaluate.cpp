@@ -105,13 +105,18 @@ void measure_dips_of(Table<const double> samples, Column<double> dips, Table<std
                      int n_threads) {
     const auto n = static_cast<std::int64_t>(samples.shape(0));
     const auto size = static_cast<std::int64_t>(samples.shape(1));
-    require(size > 0, "samples must have a number each");
+    require(0 < size && size < (std::int64_t{1} << 31), "samples must have 1 to 2^31 - 1 numbers");
     require_length(dips, n, "dips must have an entry a sample");
     require_shape(ends, n, 2, "ends must have two columns and a row a sample");
     without_gil([&] {
         measure_dips({samples.data(), n, size, size, 1}, dips.data(), ends.data(),
                      crew_of(n_threads));
     });
+}
+
+void sort_numbers_of(Column<double> values, int n_threads) {
+    const auto n = static_cast<std::int64_t>(values.shape(0));
+    without_gil([&] { sort_numbers(values.data(), n, crew_of(n_threads)); });
 }
 
 template <class T>
@@ -136,6 +141,7 @@ void add_evaluate(nb::module_& m) {
     add_for<double>(m);
     m.def("expected_mi", &expected_mi_of, "sizes"_a.noconvert(), "counts"_a.noconvert(),
           "other_sizes"_a.noconvert(), "other_counts"_a.noconvert(), "n_rows"_a, "n_threads"_a);
+    m.def("sort_numbers", &sort_numbers_of, "values"_a.noconvert(), "n_threads"_a);
     m.def("measure_dips", &measure_dips_of, "samples"_a.noconvert(), "dips"_a.noconvert(),
           "ends"_a.noconvert(), "n_threads"_a);
 }

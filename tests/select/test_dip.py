@@ -165,3 +165,20 @@ def test_threads_do_not_change_a_bit() -> None:
     with coterie.options(n_threads=1):
         one = dip_test(values)
     assert dip_test(values, n_threads=3) == one
+
+
+def test_many_values_are_sorted_as_by_numpy(isa_kernels: Any) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=40_000) * 10.0 ** rng.integers(-300, 300, 40_000)
+    values[:500] = 0.0
+    values[500:900] = -0.0
+    found = values.copy()
+    isa_kernels.sort_numbers(found, 2)
+    np.testing.assert_array_equal(found, np.sort(values))
+    isa_kernels.sort_numbers(np.empty(0), 1)
+
+
+def test_many_values_have_the_same_dip_as_their_twin() -> None:
+    values = np.random.default_rng(0).normal(size=70_000)
+    dips, _ = measure_dips(np.sort(values)[np.newaxis], 1)
+    assert dip_test(values).statistic == dips[0]

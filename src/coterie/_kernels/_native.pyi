@@ -533,6 +533,7 @@ def expected_mi(
     n_rows: int,
     n_threads: int,
 ) -> float: ...
+def sort_numbers(values: NDArray[np.float64], n_threads: int) -> None: ...
 def measure_dips(
     samples: NDArray[np.float64],
     dips: NDArray[np.float64],

@@ -5,11 +5,15 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "coterie/rows/matrix.hpp"
 #include "coterie/threads/pool.hpp"
+#include "coterie/threads/radix_sort.hpp"
 
 namespace coterie {
 
@@ -42,8 +46,7 @@ public:
             low = widest.low;
             high = widest.high;
         }
-        return {depth / (2 * static_cast<double>(n)), static_cast<std::int64_t>(below_[low]),
-                static_cast<std::int64_t>(below_[high + 1]) - 1};
+        return {depth / (2 * static_cast<double>(n)), below_[low], below_[high + 1] - 1};
     }
 
 private:
@@ -58,12 +61,14 @@ private:
     void take(const double* sorted, std::int64_t n) {
         place_.clear();
         below_.clear();
+        place_.reserve(n);
+        below_.reserve(n + 1);
         for (std::int64_t i = 0; i < n; ++i) {
             if (i > 0 && sorted[i] == sorted[i - 1]) continue;
             place_.push_back(sorted[i]);
-            below_.push_back(static_cast<double>(i));
+            below_.push_back(static_cast<std::int32_t>(i));
         }
-        below_.push_back(static_cast<double>(n));
+        below_.push_back(static_cast<std::int32_t>(n));
         find_hulls();
     }
 
@@ -90,14 +95,14 @@ private:
         for (std::int64_t i = 1; i < m; ++i) {
             std::int64_t j = i - 1;
             while (j > 0 && !foot_below(before_[j], j, i)) j = before_[j];
-            before_[i] = j;
+            before_[i] = static_cast<std::int32_t>(j);
             if (i % (1 << 16) == 0) Pool::breathe();
         }
-        after_[m - 1] = m - 1;
+        after_[m - 1] = static_cast<std::int32_t>(m - 1);
         for (std::int64_t i = m - 2; i >= 0; --i) {
             std::int64_t j = i + 1;
             while (j < m - 1 && !head_above(i, j, after_[j])) j = after_[j];
-            after_[i] = j;
+            after_[i] = static_cast<std::int32_t>(j);
             if (i % (1 << 16) == 0) Pool::breathe();
         }
     }
@@ -107,11 +112,11 @@ private:
     void trace(std::int64_t low, std::int64_t high) {
         minorant_.assign(1, high);
         while (minorant_.back() > low)
-            minorant_.push_back(std::max(low, before_[minorant_.back()]));
+            minorant_.push_back(std::max<std::int64_t>(low, before_[minorant_.back()]));
         std::reverse(minorant_.begin(), minorant_.end());
         majorant_.assign(1, low);
         while (majorant_.back() < high)
-            majorant_.push_back(std::min(high, after_[majorant_.back()]));
+            majorant_.push_back(std::min<std::int64_t>(high, after_[majorant_.back()]));
     }
 
     double between(std::int64_t a, double at_a, std::int64_t b, double at_b, std::int64_t i) const {
@@ -162,10 +167,35 @@ private:
         return most;
     }
 
-    std::vector<double> place_, below_;
-    std::vector<std::int64_t> before_, after_;
+    std::vector<double> place_;
+    std::vector<std::int32_t> below_, before_, after_;
     std::vector<std::int64_t> minorant_, majorant_;
 };
+
+// Sort finite numbers in place. Their bits are in the order of the numbers once those of negative
+// ones are turned over.
+inline void sort_numbers(double* values, std::int64_t n, const Crew& crew) {
+    constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+    std::unique_ptr<std::uint64_t[]> words(new std::uint64_t[n]);
+    const Chunks chunks(n, 1);
+    crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+            const auto bits = std::bit_cast<std::uint64_t>(values[i]);
+            words[i] = bits & sign ? ~bits : bits | sign;
+        }
+    });
+    // Four digits tell nearly all apart; what they do not is sorted on its own.
+    constexpr int low = 28;
+    words = sort_by_bits(std::move(words), n, low, 64, crew);
+    for (std::int64_t start = 0, end = 1; start < n; start = end++) {
+        while (end < n && words[start] >> low == words[end] >> low) ++end;
+        if (end > start + 1) std::sort(words.get() + start, words.get() + end);
+    }
+    crew.run(chunks.count(), [&](std::int64_t chunk, int) {
+        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
+            values[i] = std::bit_cast<double>(words[i] & sign ? words[i] & ~sign : ~words[i]);
+    });
+}
 
 // The dip of each of many sorted samples, one a row; `ends` holds two numbers a row.
 inline void measure_dips(Matrix<const double> samples, double* dips, std::int64_t* ends,
