@@ -53,6 +53,11 @@ def fast_hdbscan(prepare: Prepare) -> Contender:
     return Contender("fast_hdbscan", "fast_hdbscan", "fast_hdbscan", prepare, environment)
 
 
+def diptest(prepare: Prepare) -> Contender:
+    """diptest."""
+    return Contender("diptest", "diptest", "diptest", prepare)
+
+
 def scipy(prepare: Prepare) -> Contender:
     """SciPy."""
     return Contender("scipy", "scipy", "scipy", prepare)

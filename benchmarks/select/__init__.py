@@ -1,7 +1,7 @@
-"""Workloads of the choices."""
+"""Workloads and studies of what is chosen, and whether there is anything to choose."""
 
 from __future__ import annotations
 
-from . import bench_mixture
+from . import bench_dip, bench_mixture
 
-WORKLOADS = bench_mixture.WORKLOADS
+WORKLOADS = [*bench_dip.WORKLOADS, *bench_mixture.WORKLOADS]

@@ -2,6 +2,7 @@
 #include "convert.hpp"
 #include "metric_args.hpp"
 
+#include "coterie/evaluate/dip.hpp"
 #include "coterie/evaluate/expected_mi.hpp"
 #include "coterie/evaluate/label_sums.hpp"
 #include "coterie/evaluate/silhouette.hpp"
@@ -100,6 +101,24 @@ double expected_mi_of(Ids sizes, Ids counts, Ids other_sizes, Ids other_counts, 
     return without_gil([&] { return expected_mi(left, right, n_rows, crew_of(n_threads)); });
 }
 
+void measure_dips_of(Table<const double> samples, Column<double> dips, Table<std::int64_t> ends,
+                     int n_threads) {
+    const auto n = static_cast<std::int64_t>(samples.shape(0));
+    const auto size = static_cast<std::int64_t>(samples.shape(1));
+    require(0 < size && size < (std::int64_t{1} << 31), "samples must have 1 to 2^31 - 1 numbers");
+    require_length(dips, n, "dips must have an entry a sample");
+    require_shape(ends, n, 2, "ends must have two columns and a row a sample");
+    without_gil([&] {
+        measure_dips({samples.data(), n, size, size, 1}, dips.data(), ends.data(),
+                     crew_of(n_threads));
+    });
+}
+
+void sort_numbers_of(Column<double> values, int n_threads) {
+    const auto n = static_cast<std::int64_t>(values.shape(0));
+    without_gil([&] { sort_numbers(values.data(), n, crew_of(n_threads)); });
+}
+
 template <class T>
 void add_for(nb::module_& m) {
     using namespace nb::literals;
@@ -122,6 +141,9 @@ void add_evaluate(nb::module_& m) {
     add_for<double>(m);
     m.def("expected_mi", &expected_mi_of, "sizes"_a.noconvert(), "counts"_a.noconvert(),
           "other_sizes"_a.noconvert(), "other_counts"_a.noconvert(), "n_rows"_a, "n_threads"_a);
+    m.def("sort_numbers", &sort_numbers_of, "values"_a.noconvert(), "n_threads"_a);
+    m.def("measure_dips", &measure_dips_of, "samples"_a.noconvert(), "dips"_a.noconvert(),
+          "ends"_a.noconvert(), "n_threads"_a);
 }
 
 }  // namespace coterie::bind

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "coterie/evaluate/dip.hpp"
 #include "coterie/evaluate/expected_mi.hpp"
 #include "coterie/evaluate/label_sums.hpp"
 #include "coterie/evaluate/silhouette.hpp"
@@ -116,4 +117,28 @@ TEST(evaluate_expected_mi) {
     const std::int64_t sizes[] = {2}, counts[] = {2};
     const ClusterSizes halves{sizes, counts, 1};
     CHECK(close(expected_mi(halves, halves, 4, Crew{1, {}}), std::log(2.0) / 3, 1e-14));
+}
+
+TEST(evaluate_dips) {
+    // By hand: two places, four in a row, two atoms, a point mass.
+    const std::vector<std::vector<double>> samples{{0, 1}, {1, 2, 3, 4}, {0, 0, 0, 1, 1}, {3, 3}};
+    const double expected[] = {0.25, 0.125, 0.2, 0};
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+        const auto n = static_cast<std::int64_t>(samples[s].size());
+        CHECK(close(DipSteps{}.measure(samples[s].data(), n).dip, expected[s], 1e-15));
+    }
+    // A sample and its mirror image are equally far from one mode.
+    std::mt19937 random(7);
+    std::normal_distribution<double> any;
+    for (const std::int64_t n : {1, 2, 3, 17, 500, 20000}) {
+        std::vector<double> values(2 * n), dips(2);
+        std::vector<std::int64_t> ends(4);
+        for (std::int64_t i = 0; i < n; ++i) values[i] = any(random) + (i % 2 ? 3 : 0);
+        if (n > 2) values[1] = values[2];
+        sort_numbers(values.data(), n, Crew{2, {}});
+        CHECK(std::is_sorted(values.begin(), values.begin() + n));
+        for (std::int64_t i = 0; i < n; ++i) values[n + i] = -values[n - 1 - i];
+        measure_dips({values.data(), 2, n, n, 1}, dips.data(), ends.data(), Crew{2, {}});
+        CHECK(close(dips[0], dips[1], 1e-12));
+    }
 }

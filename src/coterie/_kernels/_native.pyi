@@ -544,6 +544,13 @@ def expected_mi(
     n_rows: int,
     n_threads: int,
 ) -> float: ...
+def sort_numbers(values: NDArray[np.float64], n_threads: int) -> None: ...
+def measure_dips(
+    samples: NDArray[np.float64],
+    dips: NDArray[np.float64],
+    ends: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
 def encode_parts(
     rows: Singles,
     codewords: Singles,

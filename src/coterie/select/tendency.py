@@ -1,0 +1,174 @@
+"""Clustering tendency: is there anything to find in these rows?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+
+from coterie._config import resolve_n_threads
+from coterie._doors import FLOATS, check_csr, check_finite, checked, dense, trusted
+from coterie.data import as_source, elsewhere
+from coterie.distance import condensed
+from coterie.select._replay import Replay, replay
+from coterie.select.dip import DipTest, dip_p_value, dip_test
+from coterie.select.hopkins import Hopkins, hopkins_of
+
+__all__ = ["Tendency", "tendency"]
+
+Floats = npt.NDArray[np.float64]
+
+#: Rows looked at along principal components, and those compared or clustered.
+_MOST_ROWS, _MOST_COMPARED = 20_000, 1000
+#: Principal components that are tested.
+_COMPONENTS = 3
+#: The level of `has_structure`.
+LEVEL = 0.05
+#: Fewer rows than this tell nothing.
+_FEWEST_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Tendency:
+    """Whether rows have structure, and what says so.
+
+    `p_value` is the least of the three chances (of `components`, `distances`, `replay`), times
+    three; `verdict` says it in a sentence. `hopkins` is for information: it does not count.
+    `n_used` rows were looked at, `n_compared` of them pair by pair. `component_p_value` is the
+    least chance of the components, times their number.
+    """
+
+    p_value: float
+    verdict: str
+    components: tuple[DipTest, ...]
+    component_p_value: float
+    distances: DipTest
+    replay: Replay
+    hopkins: Hopkins
+    n_used: int
+    n_compared: int
+
+    @property
+    def has_structure(self) -> bool:
+        """Whether `p_value` is at most 5%."""
+        return self.p_value <= LEVEL
+
+
+def tendency(X: Any, *, random_state: Any = None) -> Tendency:
+    """Test whether rows have any structure before they are clustered.
+
+    The null is one heap: unimodal, uniform, Gaussian, skewed or correlated. Three tests, each at
+    a third of the level (Bonferroni):
+
+    - Hartigans' dip (`dip_test`) of the first three principal components;
+    - the dip of the distances between rows (Adolfsson, Ackerman & Brownstein 2019), as if there
+      were as many distances as rows, since that is what they know;
+    - null replay: k-means with 2 to 21 clusters, the deepest dip between two neighbouring clusters,
+      and the chance of one as deep when rows that are uniform in the box of the principal
+      components, or Gaussian with the same covariance, are clustered the same way; both must be
+      unlikely.
+
+    Columns count as they are scaled: standardise those in different units. Rows rounded to few
+    values may look like many modes.
+
+    At most 20000 rows are drawn, and 1000 of them for distances, replay and Hopkins, so time is
+    that of reading the rows and some seconds (least where there is nothing); memory is that of
+    20000 rows and of half a million distances.
+
+    Parameters
+    ----------
+    X : array, data frame, CSR matrix, or anything that says where rows are
+    random_state : int, RandomState or None
+        For the rows drawn and the replays.
+    """
+    who = "tendency"
+    rng = check_random_state(random_state)
+    rows = _principal(_draw_rows(who, X, rng))
+    some = rows[rng.permutation(rows.shape[0])[:_MOST_COMPARED]]
+    components = tuple(dip_test(column, method="table") for column in rows.T[:_COMPONENTS])
+    p_components = min([1.0, *(len(components) * test.p_value for test in components)])
+    distances = _dip_of_distances(some)
+    probes = hopkins_of(some, max(1, min(some.shape[0], 100, max(10, some.shape[0] // 10))), rng)
+    replayed = replay(some, rng)
+    if rows.shape[0] < _FEWEST_ROWS:
+        p_value = 1.0
+    else:
+        p_value = min(1.0, 3 * min(p_components, distances.p_value, replayed.p_value))
+    evidence = _Evidence(p_components, distances.p_value, replayed, components)
+    return Tendency(
+        p_value, _verdict(p_value, evidence, rows), components, p_components, distances, replayed,
+        probes, rows.shape[0], some.shape[0],
+    )  # fmt: skip
+
+
+def _draw_rows(who: str, X: Any, rng: np.random.RandomState) -> Floats:
+    """Some rows of X, finite, as float64."""
+    source = elsewhere(X)
+    if source is None:
+        given = checked(
+            who, trusted(who, X), accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2
+        )
+        given = check_csr(who, given) if sp.issparse(given) else given
+        if given.shape[0] > _MOST_ROWS:
+            given = given[np.sort(rng.permutation(given.shape[0])[:_MOST_ROWS])]
+        return np.asarray(dense(who, given), dtype=np.float64)
+    source = as_source(source, None, resolve_n_threads(None, who))
+    drawn = source.sample(_MOST_ROWS, 2, rng)
+    rows = drawn.take(np.arange(drawn.n_rows))
+    check_finite(who, rows, source.names)
+    return rows
+
+
+def _principal(rows: Floats) -> Floats:
+    """The principal components that vary, those of most variance first; one at least."""
+    unit = np.abs(rows).max()
+    rows = rows / unit if unit > 0 else rows
+    rows = rows - rows.mean(axis=0)
+    unit = np.abs(rows).max()
+    rows = rows / unit if unit > 0 else rows
+    variances, axes = np.linalg.eigh(rows.T @ rows)
+    kept = variances > variances[-1] * 1e-12
+    kept[-1] = True
+    return np.ascontiguousarray(rows @ axes[:, kept][:, ::-1])
+
+
+def _dip_of_distances(rows: Floats) -> DipTest:
+    """The dip of all distances between rows, with the chance of one in as many values as rows."""
+    found = dip_test(condensed(rows, "euclidean"), method="table")
+    p_value = dip_p_value(found.statistic, rows.shape[0])
+    return DipTest(found.statistic, p_value, found.low, found.high, found.n_values)
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    p_components: float
+    p_distances: float
+    replay: Replay
+    components: tuple[DipTest, ...]
+
+
+def _verdict(p_value: float, evidence: _Evidence, rows: Floats) -> str:
+    """What was found, in a sentence."""
+    chance = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+    if not rows.any():
+        return "All rows are equal, so there is nothing to cluster."
+    if rows.shape[0] < _FEWEST_ROWS:
+        return f"{rows.shape[0]} rows are too few to tell structure from chance."
+    if p_value > LEVEL:
+        return (
+            f"No structure was found ({chance}): the rows could be one heap, so clusters of them "
+            "may be mere slices of it."
+        )
+    best = int(np.argmin([test.p_value for test in evidence.components]))
+    reasons = {
+        f"principal component {best + 1} has more than one mode": evidence.p_components,
+        "the distances between rows have more than one mode": evidence.p_distances,
+        f"the gap between two of {evidence.replay.n_clusters} clusters is deeper than rows without "
+        "structure show": evidence.replay.p_value,
+    }
+    told = [reason for reason, p in reasons.items() if 3 * p <= LEVEL]
+    return f"There is structure ({chance}): {' and '.join(told)}."

@@ -1,0 +1,136 @@
+"""Whether there is anything: levels, power, sources, degenerate rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from coterie.select import Tendency, dip_test, tendency
+
+
+def two_heaps(n_rows: int = 120, n_cols: int = 3) -> Any:
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n_rows, n_cols)) + 6 * rng.integers(0, 2, (n_rows, 1))
+
+
+def draw(kind: str, seed: int, n_rows: int, n_cols: int) -> Any:
+    rng = np.random.default_rng([seed, n_rows, n_cols])
+    if kind == "uniform":
+        return rng.random((n_rows, n_cols))
+    if kind == "lognormal":
+        return rng.lognormal(size=(n_rows, n_cols))
+    heap = rng.normal(size=(n_rows, n_cols))
+    return heap @ rng.normal(size=(n_cols, n_cols)) if kind == "correlated" else heap
+
+
+@pytest.mark.parametrize("kind", ["uniform", "gaussian", "lognormal", "correlated"])
+def test_false_alarms_are_rare(kind: str) -> None:
+    """A thinned form of benchmarks/select/study_tendency.py: 5 or more of 20 would be rare."""
+    found = [tendency(draw(kind, run, 60, 2), random_state=run) for run in range(20)]
+    assert sum(one.has_structure for one in found) <= 4
+
+
+def test_two_heaps_are_found() -> None:
+    found = tendency(two_heaps(), random_state=0)
+    assert found.has_structure
+    assert found.p_value < 1e-3
+    assert found.verdict.startswith("There is structure (p < 0.001): principal component 1 has")
+    assert found.verdict.endswith(".")
+
+
+def test_a_ring_is_found_by_its_gap() -> None:
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 400)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)]) * 4
+    X = np.vstack([ring, rng.normal(size=(200, 2)) * 0.4]) + rng.normal(size=(600, 2)) * 0.1
+    assert tendency(X, random_state=0).has_structure
+
+
+def test_the_chance_is_that_of_the_parts() -> None:
+    found = tendency(draw("gaussian", 1, 80, 4), random_state=3)
+    parts = (found.component_p_value, found.distances.p_value, found.replay.p_value)
+    assert found.p_value == min(1.0, 3 * min(parts))
+    assert len(found.components) == 3
+    least = min(test.p_value for test in found.components)
+    assert found.component_p_value == min(1.0, 3 * least)
+    assert found.n_used == found.n_compared == 80
+    assert found.distances.n_values == 80 * 79 // 2
+    assert not found.has_structure
+    assert found.verdict.startswith("No structure was found")
+
+
+def test_one_column_is_a_dip_test() -> None:
+    X = two_heaps(100, 1)
+    found = tendency(X, random_state=0)
+    expected = dip_test(X[:, 0], method="table")
+    assert found.components[0].statistic == pytest.approx(expected.statistic, rel=1e-9)
+
+
+def test_the_seed_decides() -> None:
+    X = draw("gaussian", 2, 70, 2)
+    assert tendency(X, random_state=5) == tendency(X, random_state=5)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_shift_and_scale_change_nothing(shift: float, scale: float) -> None:
+    X = two_heaps(60, 2)
+    found = tendency((X + shift) * scale, random_state=0)
+    expected = tendency(X, random_state=0)
+    assert found.components[0].statistic == pytest.approx(
+        expected.components[0].statistic, rel=1e-6
+    )
+    assert found.has_structure
+
+
+@pytest.mark.parametrize("given", [np.float32, sp.csr_matrix, np.asfortranarray, np.ndarray.tolist])
+def test_kinds_of_rows(given: Any) -> None:
+    X = two_heaps(60, 2)
+    assert tendency(given(X), random_state=0).has_structure
+
+
+def test_rows_from_a_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "rows.npy", two_heaps(60, 2))
+    assert tendency(str(tmp_path / "rows.npy"), random_state=0).has_structure
+
+
+def test_many_rows_are_drawn_from() -> None:
+    X = np.random.default_rng(0).normal(size=(30_000, 2))
+    found = tendency(X, random_state=0)
+    assert (found.n_used, found.n_compared) == (20_000, 1000)
+
+
+def check_sound(found: Tendency) -> None:
+    assert 0 <= found.p_value <= 1
+    assert 0 <= found.hopkins.statistic <= 1
+
+
+def test_equal_rows() -> None:
+    found = tendency(np.ones((30, 2)), random_state=0)
+    check_sound(found)
+    assert not found.has_structure
+    assert found.verdict == "All rows are equal, so there is nothing to cluster."
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 9])
+def test_few_rows(n_rows: int) -> None:
+    found = tendency(two_heaps(n_rows), random_state=0)
+    check_sound(found)
+    assert found.p_value == 1.0
+    assert found.verdict == f"{n_rows} rows are too few to tell structure from chance."
+
+
+def test_duplicates_and_more_columns_than_rows() -> None:
+    check_sound(tendency(np.repeat(np.eye(3), 20, axis=0), random_state=0))
+    check_sound(tendency(np.random.default_rng(0).normal(size=(20, 50)), random_state=0))
+
+
+def test_refusals() -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        tendency([[1.0, np.nan], [1.0, 2.0]])
+    with pytest.raises(ValueError, match="minimum of 2"):
+        tendency([[1.0, 2.0]])
