@@ -23,6 +23,7 @@ X = np.abs(RNG.normal(size=(80, 3)) + np.repeat([[0.0], [9.0]], 40, axis=0)).rou
 PARAMS: dict[str, dict[str, Any]] = {
     "DBSCAN": {"eps": 2.0},
     "BernoulliMixture": {"threshold": 4.0},
+    "ProductQuantizer": {"n_subvectors": 2, "bits": 4},
 }
 ESTIMATORS = [
     found

@@ -19,8 +19,9 @@ __all__ = ["Scaling", "TableModel", "standardized"]
 
 #: Methods of estimators whose first argument is rows.
 _OF_ROWS = frozenset({
-    "aic", "bic", "cophenetic_correlation", "free_energy", "icl", "predict",
-    "predict_membership", "predict_proba", "score", "score_samples", "transform",
+    "add", "aic", "bag_of_words", "bic", "cophenetic_correlation", "distortion", "encode",
+    "free_energy", "icl", "part_distortions", "predict", "predict_membership", "predict_proba",
+    "recut", "score", "score_samples", "transform",
 })  # fmt: skip
 
 

@@ -242,8 +242,8 @@ def test_history_has_one_entry_an_iteration_in_one_schema(algorithm: str) -> Non
     model = KMeans(5, init=X[:5], algorithm=algorithm, keep="parameters", tol=0).fit(X)
     assert len(model.history_) == model.n_iter_
     for number, entry in enumerate(model.history_, start=1):
-        of_mixtures = {"energy", "neg_entropy", "log_likelihood"}
-        assert set(entry) == set(Iteration.__annotations__) - of_mixtures
+        of_others = {"energy", "neg_entropy", "log_likelihood", "level", "n_nodes"}
+        assert set(entry) == set(Iteration.__annotations__) - of_others
         assert entry["iteration"] == number
         for key in ("objective_assign", "objective_update", "shift", "seconds"):
             assert type(entry[key]) is float

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from coterie.centroid._fitted import Fitted, label_any
 from coterie.data import Block
-from coterie.distance import Metric
+from coterie.distance import Metric, in_tiles
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
@@ -42,11 +42,12 @@ def label_prepared(known: KnownMedoids, rows: Any, n_threads: int, start: int = 
     Euclid's metric is k-means' work, whose kernel is several times as fast; `start` is the number
     of the first row, for complaints.
     """
-    if not known.metric.is_euclidean or not isinstance(rows, np.ndarray):
+    if not known.metric.is_euclidean:
         return nearest_medoids(known, rows, n_threads)[0]
     labels = np.empty(rows.shape[0], dtype=np.int32)
-    centers = known.prepared.astype(np.float64)
-    label_any(Block(rows, None, start, n_threads), Fitted(known.who, centers), labels)
+    fitted = Fitted(known.who, known.prepared.astype(np.float64))
+    for part, tile in in_tiles(rows):
+        label_any(Block(tile, None, start + part.start, n_threads), fitted, labels[part])
     return labels
 
 
