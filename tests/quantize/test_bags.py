@@ -1,4 +1,7 @@
-"""Bags of words, their weights and distances, against the definitions written out."""
+"""Bags of words, their weights and distances, against the definitions written out.
+
+Covers coterie.quantize._bags, coterie.quantize._tree_words.
+"""
 
 from __future__ import annotations
 

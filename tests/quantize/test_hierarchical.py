@@ -1,6 +1,7 @@
 """The vocabulary tree: what must always be true of it, odd data, streams, weights, files.
 
-Covers coterie.quantize.hierarchical, coterie.quantize._tree_build, coterie.quantize._tree_learn.
+Covers coterie.quantize.hierarchical, coterie.quantize._tree_estimator,
+coterie.quantize._tree_build, coterie.quantize._tree_learn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Rows held leaf by leaf, and the nearest of them, against brute force."""
+"""Rows held leaf by leaf, and the nearest of them, against brute force.
+
+Covers coterie.quantize._leaf_lists, coterie.quantize._tree_search.
+"""
 
 from __future__ import annotations
 

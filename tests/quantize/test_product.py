@@ -1,4 +1,7 @@
-"""The product quantizer as an estimator."""
+"""The product quantizer as an estimator.
+
+Covers coterie.quantize.product, coterie.quantize._part_coder.
+"""
 
 from __future__ import annotations
 

@@ -35,6 +35,8 @@ def training_rows(
         Where one is not finite, or squared distances leave the range of float32.
     """
     sample = source.sample(size, 1, rng)
+    if source.n_rows == 0:
+        raise ValueError(f"{who}: X has no rows to learn from; pass at least one.")
     given = next(iter(sample)).rows
     check_finite(who, given, names)
     low, high = (np.asarray(edge(axis=0), dtype=np.float64) for edge in (given.min, given.max))

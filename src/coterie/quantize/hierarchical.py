@@ -6,39 +6,24 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from coterie._base import Clusterer
-from coterie._checks import ANY, CALLABLE, FLAG, NONE, Rule, check_params, one_of, real, whole
-from coterie._doors import dense
+from coterie._checks import ANY, CALLABLE, FLAG, NONE, Rule, one_of, real, whole
 from coterie._history import Event, Iteration, Recorder
-from coterie._in_memory import rows_in_memory
 from coterie._stored import RECORDS, Array, Field, Real, Sizes, Whole
 from coterie.centroid._checked_space import checked_space
-from coterie.centroid._fitted import Fitted
 from coterie.centroid._passes import sq_dists
-from coterie.data import ArraySource, Source
-from coterie.data.written import given_or_written
-from coterie.quantize._bags import (
-    NORMS,
-    bag_distances,
-    count_words,
-    documents_of,
-    inverse_frequencies,
-    weigh_bags,
-)
-from coterie.quantize._leaf_lists import LeafLists, search_lists
-from coterie.quantize._tree import Floats, Ints, Labels, Tree, check_tree, number_leaves, parents_of
+from coterie.data import ArraySource
+from coterie.quantize._tree import Ints, Labels, check_tree
 from coterie.quantize._tree_build import grow_tree
-from coterie.quantize._tree_descent import FittedTree, find_leaf, sse_at_leaves
+from coterie.quantize._tree_descent import find_leaf, sse_at_leaves
 from coterie.quantize._tree_learn import Plan
+from coterie.quantize._tree_search import TreeSearch
 from coterie.quantize._tree_seeds import ROWS_A_CHILD
+from coterie.quantize._tree_words import TreeWords
 
 
-class HierarchicalKMeans(Clusterer):
+class HierarchicalKMeans(TreeSearch, TreeWords):
     """The vocabulary tree: k-means of k-means, many thousand clusters at the price of few.
 
     All rows are split into `branching` parts by k-means, the rows of each part again, and so on,
@@ -153,13 +138,7 @@ class HierarchicalKMeans(Clusterer):
     labels_: Labels
     inertia_: float
     counts_: Ints
-    tree_centers_: npt.NDArray[Any]
-    tree_starts_: Labels
     tree_counts_: Ints
-    idf_: Floats
-    leaf_rows_: npt.NDArray[Any]
-    leaf_row_ids_: Ints
-    leaf_row_starts_: Ints
     n_iter_: int
     history_: list[Iteration]
     events_: list[Event]
@@ -192,28 +171,6 @@ class HierarchicalKMeans(Clusterer):
         self.random_state = random_state
         self.n_threads = n_threads
         self.callback = callback
-
-    @property
-    def leaf_nodes_(self) -> Ints:
-        """The node of every leaf; leaves are numbered from left to right."""
-        numbers = number_leaves(self.tree_starts_)
-        nodes = np.flatnonzero(numbers >= 0)
-        return nodes[np.argsort(numbers[nodes])]
-
-    @property
-    def cluster_centers_(self) -> npt.NDArray[Any]:
-        """Centres of the leaves, shape (n_leaves, n_features)."""
-        return self.tree_centers_[self.leaf_nodes_]
-
-    @property
-    def n_leaves_(self) -> int:
-        """How many leaves, that is clusters, there are."""
-        return int((np.diff(self.tree_starts_) == 0).sum())
-
-    @property
-    def tree_parents_(self) -> Labels:
-        """The parent of every node, -1 for the first."""
-        return parents_of(self.tree_starts_)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the tree over the rows of X.
@@ -265,241 +222,6 @@ class HierarchicalKMeans(Clusterer):
             self._hold(source, self.labels_, None)
         return self
 
-    def predict(self, X: Any, *, beam: int | None = None, out: Any = None) -> Any:
-        """The leaf that every row reaches: the nearest of those its beam ends at.
-
-        A wider beam never finds a leaf that is farther away; one as wide as the widest level finds
-        the nearest of all. Ties go to the lower leaf.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features), path or source
-        beam : int or None
-            Nodes to follow a level; None: the estimator's.
-        out : path or None
-            A `.parquet`, `.npy`, `.csv` or `.arrow` file to write to instead, block by block.
-
-        Returns
-        -------
-        labels : int32 array of shape (n_rows,), or the path of `out`
-        """
-        check_is_fitted(self)
-        fitted = self._fitted(self._beam(beam))
-        source = self._dense_source(X, reset=False)
-        return given_or_written(source, out, "label", find_leaf, fitted, dtype=np.int32)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the sum of squared distances of these rows to the leaves they reach."""
-        check_is_fitted(self)
-        source = self._dense_source(X, sample_weight, reset=False)
-        return -source.total(sse_at_leaves, self._fitted(self.beam))
-
-    def add(self, X: Any, ids: Any = None) -> Self:
-        """Hold more rows for `search`, each at the leaf it reaches.
-
-        Memory: these rows and 8 bytes each; those held before are copied.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features), path or source
-        ids : int array of shape (n_rows,) or None
-            What `search` is to call them, not negative; None: numbers from the largest so far on.
-
-        Returns
-        -------
-        self
-        """
-        check_is_fitted(self)
-        source = self._dense_source(X, reset=False)
-        leaves = source.map(find_leaf, self._fitted(self.beam), dtype=np.int32)
-        self._hold(source, leaves, ids)
-        return self
-
-    def search(self, queries: Any, k: int = 10, *, beam: int | None = None) -> tuple[Floats, Ints]:
-        """The k nearest of the rows held, among those in the leaves that each query reaches.
-
-        The rows found with a beam are among those looked at with a wider one, so distances never
-        grow with it; with a beam of all leaves (`n_leaves_`) they are the nearest of all rows.
-
-        Parameters
-        ----------
-        queries : array or CSR matrix of shape (n_queries, n_features), path or source
-        k : int, default=10
-        beam : int or None
-            Leaves to look into; None: the estimator's.
-
-        Returns
-        -------
-        distances : float64 array of shape (n_queries, k)
-            Euclidean, nearest first; infinite where fewer than k rows were found.
-        ids : int64 array of shape (n_queries, k)
-            Of these rows, -1 where there is none; ties go to the lower.
-        """
-        check_is_fitted(self)
-        who = type(self).__name__
-        check_params(who, {"k": k}, {"k": whole(1)})
-        width = self._beam(beam)
-        if not hasattr(self, "leaf_rows_"):
-            raise ValueError(
-                f"{who}: search was asked for and no rows are held; fit with store_rows=True or "
-                "call add(rows)."
-            )
-        source = self._dense_source(queries, reset=False)
-        asked = np.ascontiguousarray(rows_in_memory(who, source, "search"), dtype=np.float64)
-        # Coordinates that suit the queries, the nodes and the rows held.
-        reach = float(np.abs(self.leaf_rows_).max(initial=0.0))
-        tree = self._tree()
-        corners = np.full((2, tree.centers.shape[1]), reach) * [[1.0], [-1.0]]
-        known = self._known(np.concatenate([tree.centers, corners]))
-        (block,) = ArraySource(asked, None, source.n_threads)
-        found = search_lists(
-            asked, tree, self._lists(), known.space(block).scale, k, width, source.n_threads
-        )
-        return found.distances, found.ids
-
-    def bag_of_words(self, X: Any, groups: Any, *, beam: int | None = None) -> sp.csr_matrix:
-        """How often the rows of each document reach each leaf.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features), path or source
-            Rows of all documents, for example descriptors of images.
-        groups : array of shape (n_rows,)
-            The document of each row: numbers or text.
-        beam : int or None
-            As in `predict`.
-
-        Returns
-        -------
-        bags : CSR matrix of int64, shape (n_documents, n_leaves)
-            Documents in the order of their sorted names.
-        """
-        words = self.predict(X, beam=beam)
-        documents, places = documents_of(groups, words.size, type(self).__name__)
-        return count_words(words, places, documents.size, self.n_leaves_)
-
-    def learn_idf(self, bags: Any) -> Self:
-        """Weigh the leaves by how few documents have them: `idf_` = log(N / N_i).
-
-        Parameters
-        ----------
-        bags : CSR matrix of shape (n_documents, n_leaves)
-            Of `bag_of_words`.
-
-        Returns
-        -------
-        self
-        """
-        check_is_fitted(self)
-        self.idf_ = inverse_frequencies(self._checked_bags(bags))
-        return self
-
-    def tf_idf(self, bags: Any, *, norm: str = "l1") -> sp.csr_matrix:
-        """Bags times `idf_`, each of length one in the l1 or l2 norm.
-
-        Parameters
-        ----------
-        bags : CSR matrix of shape (n_documents, n_leaves)
-        norm : {"l1", "l2"}, default="l1"
-            That of the paper's best results is l1.
-
-        Returns
-        -------
-        weighed : CSR matrix of float64 of the same shape
-        """
-        check_is_fitted(self)
-        check_params(type(self).__name__, {"norm": norm}, {"norm": one_of(*NORMS)})
-        if not hasattr(self, "idf_"):
-            raise ValueError(
-                f"{type(self).__name__}: tf_idf was asked for and idf_ is not known; call "
-                "learn_idf(bags) with the bags of the documents first."
-            )
-        return weigh_bags(self._checked_bags(bags), self.idf_, norm)
-
-    def document_distances(self, queries: Any, documents: Any, *, norm: str = "l1") -> Floats:
-        """Distance of every document asked about to every document known, by tf-idf.
-
-        The score of Nister & Stewenius: |q / |q| - d / |d|| of bags weighed by `idf_`; 0 for the
-        same bag, 2 (l1) or sqrt(2) (l2) where no weighed word is shared. Memory: the result.
-
-        Parameters
-        ----------
-        queries, documents : CSR matrices of shape (n_queries, n_leaves) and (n_documents, n_leaves)
-            Of `bag_of_words`.
-        norm : {"l1", "l2"}, default="l1"
-
-        Returns
-        -------
-        distances : float64 array of shape (n_queries, n_documents)
-        """
-        return bag_distances(
-            self.tf_idf(queries, norm=norm), self.tf_idf(documents, norm=norm), norm
-        )
-
-    def _dense_source(self, X: Any, sample_weight: Any = None, *, reset: bool) -> Source:
-        source = self._source(X, sample_weight, reset=reset)
-        return (
-            source.through(_Dense(type(self).__name__), sparse=False) if source.sparse else source
-        )
-
-    def _beam(self, beam: int | None) -> int:
-        if beam is None:
-            beam = self.beam
-        check_params(type(self).__name__, {"beam": beam}, {"beam": whole(1)})
-        return int(beam)
-
-    def _tree(self) -> Tree:
-        centers = np.ascontiguousarray(self.tree_centers_, dtype=np.float64)
-        return Tree(centers, self.tree_starts_, number_leaves(self.tree_starts_))
-
-    def _known(self, centers: Floats) -> Fitted:
-        return Fitted(type(self).__name__, centers, getattr(self, "feature_names_in_", None))
-
-    def _fitted(self, beam: int) -> FittedTree:
-        tree = self._tree()
-        leaf_centers = self.cluster_centers_.astype(np.float64)
-        return FittedTree(tree, leaf_centers, self._known(tree.centers), int(beam))
-
-    def _lists(self) -> LeafLists:
-        if not hasattr(self, "leaf_rows_"):
-            return LeafLists.empty(
-                self.n_leaves_, self.tree_centers_.shape[1], self.tree_centers_.dtype
-            )
-        return LeafLists(self.leaf_rows_, self.leaf_row_ids_, self.leaf_row_starts_)
-
-    def _hold(self, source: Source, leaves: Labels, ids: Any) -> None:
-        """Put rows, whose leaves are known, to those held."""
-        who = type(self).__name__
-        held = self._lists()
-        if ids is None:
-            first = int(held.ids.max(initial=-1)) + 1
-            numbers = np.arange(first, first + leaves.size, dtype=np.int64)
-        else:
-            numbers = np.asarray(ids)
-            if numbers.shape != leaves.shape or numbers.dtype.kind not in "iu":
-                raise ValueError(
-                    f"{who}: ids has shape {numbers.shape} of {numbers.dtype} and X has "
-                    f"{leaves.size} rows; pass a whole number a row."
-                )
-            if numbers.size and int(numbers.min()) < 0:
-                raise ValueError(
-                    f"{who}: ids has {int(numbers.min())}; pass numbers that are not negative."
-                )
-            numbers = numbers.astype(np.int64)
-        rows = np.asarray(rows_in_memory(who, source, "search"))
-        lists = held.with_rows(rows, numbers, leaves)
-        self.leaf_rows_, self.leaf_row_ids_ = lists.rows, lists.ids
-        self.leaf_row_starts_ = lists.starts
-
-    def _checked_bags(self, bags: Any) -> sp.csr_matrix:
-        counts = sp.csr_matrix(bags)
-        if counts.shape[1] != self.n_leaves_ or counts.shape[0] < 1:
-            raise ValueError(
-                f"{type(self).__name__}: bags has shape {counts.shape} and the tree has "
-                f"{self.n_leaves_} leaves; pass what bag_of_words returns."
-            )
-        return counts
-
     def _check_together_loaded(self, sizes: Sizes) -> None:
         if sizes["starts"] != sizes["nodes"] + 1:
             raise ValueError(f"tree_starts_ has {sizes['starts']} entries")
@@ -520,13 +242,3 @@ class HierarchicalKMeans(Clusterer):
                 or (np.diff(starts) < 0).any()
             ):
                 raise ValueError("leaf_row_starts_ does not lead to the rows held")
-
-
-class _Dense:
-    """Sparse rows as dense ones, where these fit into memory."""
-
-    def __init__(self, who: str) -> None:
-        self.who = who
-
-    def __call__(self, rows: Any) -> npt.NDArray[Any]:
-        return dense(self.who, rows)
