@@ -27,9 +27,14 @@ def sklearnex(prepare: Prepare) -> Contender:
     return Contender("sklearnex", "sklearnex", "scikit-learn-intelex", prepare)
 
 
-def faiss(prepare: Prepare) -> Contender:
-    """faiss-cpu; import it by `import_faiss`."""
-    return Contender("faiss", "faiss", "faiss-cpu", prepare, FAISS_ENVIRONMENT)
+def faiss(prepare: Prepare, name: str = "faiss") -> Contender:
+    """faiss-cpu, by one of its indexes or another; import it by `import_faiss`."""
+    return Contender(name, "faiss", "faiss-cpu", prepare, FAISS_ENVIRONMENT)
+
+
+def usearch(prepare: Prepare) -> Contender:
+    """usearch; told its threads with every call."""
+    return Contender("usearch", "usearch", "usearch", prepare)
 
 
 def dbscan(prepare: Prepare) -> Contender:
