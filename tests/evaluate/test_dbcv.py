@@ -96,3 +96,17 @@ def test_metrics(metric: str) -> None:
 
 
 _NAMES = {"manhattan": "cityblock", "cosine": "cosine"}
+
+
+def test_rows_without_weight_are_not_there_and_other_weights_are_refused() -> None:
+    X, labels = drawn(3)
+    labels = labels.copy()
+    labels[::7] = -1
+    weights = np.where(np.arange(len(X)) % 5 == 2, 0.0, 1.0)
+    kept = weights == 1
+    expected = ev.dbcv_score(X[kept], labels[kept])
+    assert ev.dbcv_score(X, labels, sample_weight=weights) == expected
+    assert ev.dbcv_score(X, labels, sample_weight=np.ones(len(X))) == ev.dbcv_score(X, labels)
+    weights[4] = 2.5
+    with pytest.raises(ValueError, match=r"sample_weight=2\.5 \(row 4\).*of 0 and 1"):
+        ev.dbcv_score(X, labels, sample_weight=weights)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise
-from coterie.evaluate._rows import open_rows
+from coterie.evaluate._rows import LabelledRows, open_rows
 from coterie.neighbors import Index, SpanningTree
 
 Floats = npt.NDArray[np.float64]
@@ -24,6 +24,7 @@ def dbcv_score(
     labels: Any,
     *,
     metric: str | RowFunction = "euclidean",
+    sample_weight: Any = None,
     noise: Noise = "drop",
     n_threads: int | None = None,
     **kwds: Any,
@@ -46,6 +47,10 @@ def dbcv_score(
     labels : array-like of shape (n_rows,)
     metric : str or callable, default="euclidean"
         Any of `coterie.distance.METRICS`, or a function of two rows.
+    sample_weight : array-like of shape (n_rows,) or None, default=None
+        0 for rows to leave out and 1 for those that count. Others are refused: a row that counts
+        twice has a copy at distance 0, so its density is infinite and its core distance 0, and
+        which of the copies are inner nodes of the tree is a matter of ties.
     noise : {"drop", "cluster", "singletons"}, default="drop"
         What the label -1 means. "drop": in no cluster, as the paper has it. "cluster": a cluster as
         any other. "singletons": each a cluster of its own, of validity 0.
@@ -60,7 +65,8 @@ def dbcv_score(
         an inner one all count, and copies have core distance 0.
     """
     who = "dbcv_score"
-    given = open_rows(who, X, labels, None, noise, n_threads)
+    given = open_rows(who, X, labels, sample_weight, noise, n_threads)
+    n_rows = _count(who, given)
     rows = given.whole()
     found = as_metric(metric, rows, who=who, **kwds)
     prepared, n_cols = found.prepare(rows), rows.shape[1]
@@ -76,7 +82,22 @@ def dbcv_score(
     total = sum(
         one.n_rows * _validity(one, apart) for one, apart in zip(clusters, nearest, strict=True)
     )
-    return float(total / given.codes.size)
+    return float(total / n_rows)
+
+
+def _count(who: str, given: LabelledRows) -> int:
+    """How many rows there are, noise among them; weights other than 0 and 1 are refused."""
+    if given.weights is None:
+        return given.codes.size
+    odd = ~np.isin(given.weights, (0, 1))
+    if odd.any():
+        row = int(np.argmax(odd))
+        raise ValueError(
+            f"{who}: sample_weight={given.weights[row]:g} (row {row}) was given, and DBCV knows "
+            "rows that count once and rows that do not: the density of a row with a copy is "
+            "infinite. Use weights of 0 and 1, or another score, such as silhouette_score."
+        )
+    return int(given.weights.sum())
 
 
 @dataclass(frozen=True)

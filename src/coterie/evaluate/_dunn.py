@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._checks import check_params, one_of
-from coterie.distance import RowFunction, as_metric
+from coterie.distance import Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise, as_labels
 from coterie.evaluate._lengths_by_cluster import (
     Measure,
@@ -20,6 +20,7 @@ from coterie.evaluate._lengths_by_cluster import (
     measured,
     tiles,
 )
+from coterie.evaluate._passes import Part
 from coterie.evaluate._rows import LabelledRows, open_rows
 from coterie.evaluate._spread import find_means
 
@@ -185,15 +186,17 @@ def _look_at_means(given: LabelledRows, metric: str | RowFunction, kwds: dict[st
     _, means, origin = find_means(given)
     made = as_metric(metric, means + origin, who=given.who, **kwds)
     centers = made.prepare(means + origin)
-    sums = np.zeros((given.n_clusters, given.n_clusters))
-    step = max(1, _TILE_NUMBERS // given.n_clusters)
-    for part in given.parts():
-        rows = made.prepare(part.rows)
-        for start in range(0, part.codes.size, step):
-            some = slice(start, min(part.codes.size, start + step))
-            kept = part.codes[some] >= 0
-            lengths = made.lengths(rows[some], centers, given.n_threads)[kept]
-            if part.weights is not None:
-                lengths *= part.weights[some][kept, np.newaxis]
-            np.add.at(sums, part.codes[some][kept], lengths)
+    shape = (given.n_clusters, given.n_clusters)
+    sums = given.summed(_add_lengths, made, centers, shape=shape)
     return _Means(made.lengths(centers, centers, given.n_threads), sums, given.totals())
+
+
+def _add_lengths(part: Part, metric: Metric, centers: Floats, sums: Floats) -> None:
+    """Distances of the rows of each cluster to all means."""
+    rows = metric.prepare(part.rows)
+    for some in part.tiles(max(1, _TILE_NUMBERS // centers.shape[0])):
+        kept = part.codes[some] >= 0
+        lengths = metric.lengths(rows[some], centers, part.n_threads)[kept]
+        if part.weights is not None:
+            lengths *= part.weights[some][kept, np.newaxis]
+        np.add.at(sums, part.codes[some][kept], lengths)

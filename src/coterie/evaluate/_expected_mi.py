@@ -22,7 +22,7 @@ def expected_mi(who: str, table: Contingency) -> float:
             f"{who}: chance is over numberings of rows, and the table holds parts of rows; pass "
             "counts, or use normalized_mutual_info_score for probabilities."
         )
-    if 1 in table.shape:
+    if min(table.shape) <= 1:
         return 0.0
     sizes = _distinct_sizes(table.class_sizes), _distinct_sizes(table.cluster_sizes)
     n_threads = resolve_n_threads(None, who)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -14,30 +15,18 @@ from coterie._config import resolve_n_threads
 from coterie._doors import FLOATS, check_csr, check_finite, check_weights, checked, trusted
 from coterie._in_memory import rows_in_memory
 from coterie.data import Source, as_source, elsewhere
-from coterie.data.source import WINDOW_ROWS
 from coterie.evaluate._coded import Coded, Codes, Noise, code_labels
+from coterie.evaluate._passes import (
+    Filling,
+    Maker,
+    Part,
+    Prepare,
+    Summing,
+    packed,
+    rows_at_once,
+)
 
 Floats = npt.NDArray[np.float64]
-#: From rows to those that are scored: a metric's own form of them.
-Prepare = Callable[[Any], npt.NDArray[Any]]
-
-#: Numbers of CSR rows that are made dense together: 16 MB of float64.
-_DENSE_NUMBERS = 1 << 21
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some adjacent rows, dense, with what belongs to them; `start` is the number of the first."""
-
-    rows: npt.NDArray[Any]
-    weights: Floats | None
-    codes: Codes
-    start: int
-
-    @property
-    def span(self) -> slice:
-        """Where these rows stand among all."""
-        return slice(self.start, self.start + self.codes.size)
 
 
 @dataclass(frozen=True)
@@ -67,21 +56,59 @@ class LabelledRows:
 
     def parts(self) -> Iterator[Part]:
         """All rows in order, cut at the same rows wherever they come from."""
-        size = WINDOW_ROWS
-        if self.source.sparse:
-            size = max(1, min(size, _DENSE_NUMBERS // max(1, self.source.n_cols)))
-        start = 0
-        for piece in self._pieces(size):
-            rows = piece.toarray() if sp.issparse(piece) else np.asarray(piece)
+        start, maker = 0, self._maker
+        for rows in self._pieces(rows_at_once(self.source.sparse, self.source.n_cols)):
             stop = start + rows.shape[0]
             self._check_rows(stop, ended=False)
-            if self.prepare is not None:
-                check_finite(self.who, rows, self.source.names, start=start)
-                rows = self.prepare(rows)
             weights = None if self.weights is None else self.weights[start:stop]
-            yield Part(rows, weights, self.codes[start:stop], start)
+            yield maker.part(rows, weights, self.codes[start:stop], start, self.n_threads)
             start = stop
         self._check_rows(start, ended=True)
+
+    def summed(
+        self, job: Callable[..., None], *model: Any, shape: tuple[int, ...]
+    ) -> npt.NDArray[np.float64]:
+        """What ``job(part, *model, sums)`` adds to zeros of this shape, over all parts.
+
+        Rows that Dask has stay there: codes go to them once, and the sums come back.
+        """
+        if self.source.remote:
+            return self._carrying.total(Summing(job, self._maker, shape), *model)
+        sums = np.zeros(shape)
+        for part in self.parts():
+            job(part, *model, sums)
+        return sums
+
+    def filled(self, job: Callable[..., None], *model: Any) -> Floats:
+        """One number a row, as ``job(part, *model, out)`` fills it in, over all parts."""
+        out = np.empty(self.codes.size)
+        if self.source.remote:
+            filling, start = Filling(job, self._maker), 0
+            for found in self._carrying.results(filling, *model, dtype=np.float64):
+                out[start : start + found.size] = found
+                start += found.size
+            return out
+        for part in self.parts():
+            job(part, *model, out[part.span])
+        return out
+
+    def first_row(self) -> Floats:
+        """The first row, as it is scored: an origin near the others."""
+        try:
+            rows = self.source.pick([0]).rows
+        except IndexError:
+            refuse_lengths(self.who, 0, self.codes.size)
+        return self._maker.part(rows, None, self.codes[:1], 0, 1).rows[0].astype(np.float64)
+
+    @property
+    def _maker(self) -> Maker:
+        return Maker(self.who, self.source.names, self.prepare)
+
+    @cached_property
+    def _carrying(self) -> Source:
+        """The source with the code and the weight of each row, as weights go to rows elsewhere."""
+        self._check_rows(self.source.n_rows, ended=True)
+        return self.source.weighted(packed(self.codes, self.weights))
 
     def _pieces(self, size: int) -> Iterator[Any]:
         """Exactly so many rows at a time but for the last: views where they are in memory."""
@@ -105,8 +132,11 @@ class LabelledRows:
 
     def check_finite(self) -> None:
         """Refuse NaN and infinity, by the cell that has one."""
-        for part in replace(self, prepare=None).parts():
-            check_finite(self.who, part.rows, self.source.names, start=part.start)
+        replace(self, prepare=None).summed(_refuse_odd, self.who, self.source.names, shape=(0,))
+
+
+def _refuse_odd(part: Part, who: str, names: tuple[str, ...] | None, sums: Floats) -> None:
+    check_finite(who, part.rows, names, start=part.start)
 
 
 def open_rows(
@@ -175,7 +205,7 @@ def check_n_clusters(given: LabelledRows, at_least: int = 2) -> None:
         )
 
 
-def refuse_lengths(who: str, n_rows: int, n_labels: int) -> None:
+def refuse_lengths(who: str, n_rows: int, n_labels: int) -> NoReturn:
     """Say that rows and labels do not belong together."""
     raise ValueError(
         f"{who}: Found input variables with inconsistent numbers of samples: [{n_rows}, "

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from coterie._checks import check_params, real, whole
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise
+from coterie.evaluate._passes import Part
 from coterie.evaluate._rows import LabelledRows, open_rows
 
 Floats = npt.NDArray[np.float64]
@@ -103,20 +104,7 @@ def _silhouettes(
     given: LabelledRows, metric: Metric, sample: npt.NDArray[Any], own: npt.NDArray[np.int32]
 ) -> Floats:
     """Exact silhouettes of prepared rows, by one pass over all."""
-    sums = np.zeros((own.size, given.n_clusters))
-    step = max(1, _TILE_NUMBERS // own.size)
-    for part in given.parts():
-        order = np.argsort(part.codes, kind="stable")
-        order = order[np.searchsorted(part.codes[order], 0) :]
-        rows = metric.prepare(part.rows)
-        for start in range(0, order.size, step):
-            some = order[start : start + step]
-            lengths = metric.lengths(sample, rows[some], given.n_threads)
-            if part.weights is not None:
-                lengths *= part.weights[some]
-            codes = part.codes[some]
-            starts = np.flatnonzero(np.diff(codes, prepend=-1))
-            sums[:, codes[starts]] += np.add.reduceat(lengths, starts, axis=1)
+    sums = given.summed(_add_lengths, metric, sample, shape=(own.size, given.n_clusters))
     metric.check_lengths(sums, given.who)
     totals, here = given.totals(), np.arange(own.size)
     others = totals[own] - 1
@@ -128,3 +116,18 @@ def _silhouettes(
         values = (b - a) / np.maximum(a, b)
     values[(others <= 0) | np.isnan(values)] = 0.0
     return values
+
+
+def _add_lengths(part: Part, metric: Metric, sample: npt.NDArray[Any], sums: Floats) -> None:
+    """Distances of the sample to the rows of each cluster."""
+    order = np.argsort(part.codes, kind="stable")
+    order = order[np.searchsorted(part.codes[order], 0) :]
+    rows, step = metric.prepare(part.rows), max(1, _TILE_NUMBERS // sample.shape[0])
+    for start in range(0, order.size, step):
+        some = order[start : start + step]
+        lengths = metric.lengths(sample, rows[some], part.n_threads)
+        if part.weights is not None:
+            lengths *= part.weights[some]
+        codes = part.codes[some]
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        sums[:, codes[starts]] += np.add.reduceat(lengths, starts, axis=1)

@@ -12,6 +12,7 @@ from coterie._checks import check_memory
 from coterie._doors import checked
 from coterie._kernels import kernels
 from coterie.evaluate._coded import Noise
+from coterie.evaluate._passes import Part
 from coterie.evaluate._rows import open_rows
 from coterie.evaluate._spread import find_means, measure_spread, spread_about
 
@@ -115,16 +116,16 @@ def scatter_matrices(
     )
     weights, means, origin = find_means(given)
     centers = means + origin
-    within = np.zeros((n_cols, n_cols))
-    for part in given.parts():
-        kernels.scatter_by_label(
-            part.rows, part.weights, part.codes, centers, within, given.n_threads
-        )
+    within = given.summed(_add_products, centers, shape=(n_cols, n_cols))
     within = np.tril(within) + np.tril(within, -1).T
     mean = (weights[:, np.newaxis] * means).sum(axis=0) / weights.sum()
     away = np.sqrt(weights)[:, np.newaxis] * (means - mean)
     between = sum_of_products(away)
     return Scatter(within, between, weights, centers)
+
+
+def _add_products(part: Part, centers: Floats, sums: Floats) -> None:
+    kernels.scatter_by_label(part.rows, part.weights, part.codes, centers, sums, part.n_threads)
 
 
 def sum_of_products(rows: Floats) -> Floats:

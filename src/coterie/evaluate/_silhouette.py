@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from coterie._checks import NONE, check_params, whole
+from coterie._doors import check_weights
 from coterie._kernels import kernels
 from coterie.data import elsewhere
 from coterie.distance import Metric, RowFunction, as_metric
@@ -23,7 +24,7 @@ from coterie.evaluate._lengths_by_cluster import (
     tiles,
 )
 from coterie.evaluate._rows import LabelledRows, open_rows
-from coterie.evaluate._squares import QUICK, silhouettes_by_squares
+from coterie.evaluate._squares import QUICK, mean_by_squares, silhouettes_by_squares
 
 Floats = npt.NDArray[np.float64]
 
@@ -75,13 +76,11 @@ def silhouette_samples(
     """
     who = "silhouette_samples"
     if isinstance(metric, str) and metric == "precomputed":
-        return _of_square(who, X, labels, sample_weight, noise)
+        return _of_square(*_opened_square(who, X, labels, sample_weight, noise))
     given = open_rows(who, X, labels, sample_weight, noise, n_threads)
     if isinstance(metric, str) and metric in QUICK:
         return silhouettes_by_squares(given, as_metric(metric, who=who, **kwds))
-    rows = given.whole()
-    found = as_metric(metric, rows, who=who, **kwds)
-    return _of_rows(given, found.prepare(rows), found)
+    return _of_rows(given, metric, kwds)
 
 
 def silhouette_score(
@@ -112,15 +111,18 @@ def silhouette_score(
     check_params(who, {"sample_size": sample_size}, {"sample_size": NONE | whole(1)})
     if sample_size is not None:
         labels = as_labels(who, labels, "labels")
-        chosen = check_random_state(random_state).permutation(labels.size)[:sample_size]
+        n_labels = labels.size
+        chosen = check_random_state(random_state).permutation(n_labels)[:sample_size]
         X, labels = _rows_at(X, chosen, square=metric == "precomputed"), labels[chosen]
-        if sample_weight is not None:
-            sample_weight = np.asarray(sample_weight)[chosen]
-    found = silhouette_samples(
-        X, labels, metric=metric, sample_weight=sample_weight, noise=noise,
-        n_threads=n_threads, **kwds,
-    )  # fmt: skip
-    return weighted_mean(found, sample_weight)
+        weights = check_weights(who, sample_weight, n_labels)
+        sample_weight = None if weights is None else weights[chosen]
+    if isinstance(metric, str) and metric == "precomputed":
+        given, square = _opened_square(who, X, labels, sample_weight, noise)
+        return weighted_mean(_of_square(given, square), given.weights)
+    given = open_rows(who, X, labels, sample_weight, noise, n_threads)
+    if isinstance(metric, str) and metric in QUICK:
+        return mean_by_squares(given, as_metric(metric, who=who, **kwds))
+    return weighted_mean(_of_rows(given, metric, kwds), given.weights)
 
 
 def _rows_at(X: Any, chosen: npt.NDArray[Any], *, square: bool) -> Any:
@@ -132,27 +134,39 @@ def _rows_at(X: Any, chosen: npt.NDArray[Any], *, square: bool) -> Any:
     return rows[chosen][:, chosen] if square else rows[chosen]
 
 
-def weighted_mean(values: Floats, sample_weight: Any = None) -> float:
+def weighted_mean(values: Floats, weights: Floats | None) -> float:
     """The mean over the rows that are not left out."""
     kept = ~np.isnan(values)
-    if sample_weight is None or np.ndim(sample_weight) == 0:
+    if weights is None:
         return float(values[kept].mean())
-    weights = np.asarray(sample_weight, dtype=np.float64)[kept]
-    return float((weights * values[kept]).sum() / weights.sum())
+    return float((weights[kept] * values[kept]).sum() / weights[kept].sum())
 
 
-def _of_square(who: str, X: Any, labels: Any, sample_weight: Any, noise: Noise) -> Floats:
-    """Silhouettes by distances that were given."""
+def _opened_square(
+    who: str, X: Any, labels: Any, sample_weight: Any, noise: Noise
+) -> tuple[LabelledRows, Any]:
+    """Labels, and distances that were given."""
     n_labels = as_labels(who, labels, "labels").size
     square = given_square(who, X, n_labels)
     placeholder = np.zeros((n_labels, 1))  # the rows themselves are not known
-    given = open_rows(who, placeholder, labels, sample_weight, noise)
+    return open_rows(who, placeholder, labels, sample_weight, noise), square
+
+
+def _of_square(given: LabelledRows, square: Any) -> Floats:
+    """Silhouettes by distances that were given."""
     runs = by_cluster(given)
     return _published(given, runs, *_reduced(runs, looked_up(square, runs)))
 
 
-def _of_rows(given: LabelledRows, rows: npt.NDArray[Any], metric: Metric) -> Floats:
-    """Silhouettes by prepared rows: a kernel's, or a function's where the metric is one."""
+def _of_rows(given: LabelledRows, metric: str | RowFunction, kwds: dict[str, Any]) -> Floats:
+    """Silhouettes by all rows: a kernel's, or a function's where the metric is one."""
+    rows = given.whole()
+    found = as_metric(metric, rows, who=given.who, **kwds)
+    return _of_prepared(given, found.prepare(rows), found)
+
+
+def _of_prepared(given: LabelledRows, rows: npt.NDArray[Any], metric: Metric) -> Floats:
+    """Silhouettes by prepared rows."""
     runs = by_cluster(given)
     if metric.native is None:
         measure = measured(given.who, rows, runs, metric, given.n_threads)

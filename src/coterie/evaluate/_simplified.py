@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from coterie._doors import check_square, check_weights, checked
 from coterie.data import elsewhere
 from coterie.distance import Compared, Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise
+from coterie.evaluate._passes import Part
 from coterie.evaluate._rows import LabelledRows, open_rows
 from coterie.evaluate._scatter import given_centers
 from coterie.evaluate._silhouette import weighted_mean
@@ -55,12 +57,7 @@ def simplified_silhouette_samples(
     """
     who = "simplified_silhouette_samples"
     given = open_rows(who, X, labels, sample_weight, noise, n_threads)
-    if centers is None:
-        _, means, origin = find_means(given)
-        centers = means + origin
-    else:
-        centers = given_centers(who, centers, given.n_clusters, given.source.n_cols)
-    return _by_centers(given, as_metric(metric, centers, who=who, **kwds), centers)
+    return given.filled(_fill, _centers_of(given, centers, metric, kwds))
 
 
 def simplified_silhouette_score(
@@ -75,32 +72,56 @@ def simplified_silhouette_score(
     **kwds: Any,
 ) -> float:
     """The mean of all `simplified_silhouette_samples`, which has the parameters."""
-    found = simplified_silhouette_samples(
-        X, labels, centers=centers, metric=metric, sample_weight=sample_weight, noise=noise,
-        n_threads=n_threads, **kwds,
-    )  # fmt: skip
-    return weighted_mean(found, sample_weight)
+    who = "simplified_silhouette_score"
+    given = open_rows(who, X, labels, sample_weight, noise, n_threads)
+    total, weight = given.summed(_add, _centers_of(given, centers, metric, kwds), shape=(2,))
+    return float(total / weight)
 
 
-def _by_centers(given: LabelledRows, metric: Metric, centers: Floats) -> Floats:
-    """The silhouettes of all rows by their distances to prepared centres."""
-    prepared, alone = metric.prepare(centers, "centers"), given.totals() <= 1
-    out = np.full(given.codes.size, np.nan)
-    step = max(1, _TILE_NUMBERS // given.n_clusters)
-    for part in given.parts():
-        rows = metric.prepare_tiles(part.rows)
-        for start in range(0, part.codes.size, step):
-            some = slice(start, min(part.codes.size, start + step))
-            lengths, own = metric.lengths(rows[some], prepared, given.n_threads), part.codes[some]
-            here = np.arange(own.size)
-            a = lengths[here, own]
-            lengths[here, own] = np.inf
-            values = _ratio(a, lengths.min(axis=1))
-            values[alone[own]] = 0.0
-            out[part.start + some.start : part.start + some.stop] = np.where(
-                own >= 0, values, np.nan
-            )
-    return out
+@dataclass(frozen=True)
+class _Centers:
+    """Prepared centres, the metric that compares rows with them, and which have but one row."""
+
+    metric: Metric
+    prepared: Compared
+    alone: npt.NDArray[np.bool_]
+
+    @property
+    def rows_at_once(self) -> int:
+        return max(1, _TILE_NUMBERS // self.prepared.shape[0])
+
+
+def _centers_of(
+    given: LabelledRows, centers: Any, metric: str | RowFunction, kwds: dict[str, Any]
+) -> _Centers:
+    """The centres that were given, or the means by one pass."""
+    if centers is None:
+        _, means, origin = find_means(given)
+        centers = means + origin
+    else:
+        centers = given_centers(given.who, centers, given.n_clusters, given.source.n_cols)
+    found = as_metric(metric, centers, who=given.who, **kwds)
+    return _Centers(found, found.prepare(centers, "centers"), given.totals() <= 1)
+
+
+def _add(part: Part, centers: _Centers, sums: Floats) -> None:
+    values = np.empty(part.codes.size)
+    _fill(part, centers, values)
+    sums += part.totals_of(values)
+
+
+def _fill(part: Part, centers: _Centers, out: Floats) -> None:
+    """The silhouettes of some rows by their distances to centres."""
+    rows = centers.metric.prepare_tiles(part.rows)
+    for some in part.tiles(centers.rows_at_once):
+        lengths = centers.metric.lengths(rows[some], centers.prepared, part.n_threads)
+        own = part.codes[some]
+        here = np.arange(own.size)
+        a = lengths[here, own]
+        lengths[here, own] = np.inf
+        values = _ratio(a, lengths.min(axis=1))
+        values[centers.alone[own]] = 0.0
+        out[some] = np.where(own >= 0, values, np.nan)
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:
@@ -147,16 +168,17 @@ def medoid_silhouette_score(
     if centers.shape[0] < 2:
         raise ValueError(f"{who}: medoids has {centers.shape[0]} entry; pass two medoids or more.")
     found = as_metric(metric, centers, who=who, **kwds)
-    prepared: Compared = found.prepare(centers, "medoids")
-    step = max(1, _TILE_NUMBERS // centers.shape[0])
-    out = np.empty(n_rows)
-    for part in given.parts():
-        rows = found.prepare_tiles(part.rows)
-        for start in range(0, part.codes.size, step):
-            some = slice(start, min(part.codes.size, start + step))
-            near = _nearer(found.lengths(rows[some], prepared, given.n_threads))
-            out[part.start + some.start : part.start + some.stop] = near
-    return weighted_mean(out, given.weights)
+    made = _Centers(found, found.prepare(centers, "medoids"), np.zeros(0, dtype=bool))
+    total, weight = given.summed(_add_nearer, made, shape=(2,))
+    return float(total / weight)
+
+
+def _add_nearer(part: Part, medoids: _Centers, sums: Floats) -> None:
+    rows, values = medoids.metric.prepare_tiles(part.rows), np.empty(part.codes.size)
+    for some in part.tiles(medoids.rows_at_once):
+        lengths = medoids.metric.lengths(rows[some], medoids.prepared, part.n_threads)
+        values[some] = _nearer(lengths)
+    sums += part.totals_of(values)
 
 
 def _nearer(lengths: Floats) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
+from coterie.evaluate._passes import Part
 from coterie.evaluate._rows import LabelledRows
 
 Floats = npt.NDArray[np.float64]
@@ -55,13 +56,8 @@ class Spread:
 
 def find_means(given: LabelledRows) -> tuple[Floats, Floats, Floats]:
     """Weights of the clusters, their means relative to an origin, and that origin."""
-    sums, origin = np.zeros((0, 0)), np.zeros(0)
-    for part in given.parts():
-        if not part.start:
-            origin = part.rows[0].astype(np.float64)
-            sums = np.zeros((given.n_clusters, origin.size + 1))
-        with np.errstate(all="ignore"):
-            kernels.sum_by_label(part.rows, part.weights, part.codes, origin, sums, given.n_threads)
+    origin = given.first_row()
+    sums = given.summed(_add_rows, origin, shape=(given.n_clusters, origin.size + 1))
     if not np.isfinite(sums).all():
         given.check_finite()
         refuse_overflow(given.who)
@@ -69,15 +65,22 @@ def find_means(given: LabelledRows) -> tuple[Floats, Floats, Floats]:
     return weights, np.ascontiguousarray(sums[:, :-1] / weights[:, np.newaxis]), origin
 
 
+def _add_rows(part: Part, origin: Floats, sums: Floats) -> None:
+    with np.errstate(all="ignore"):
+        kernels.sum_by_label(part.rows, part.weights, part.codes, origin, sums, part.n_threads)
+
+
 def spread_about(given: LabelledRows, centers: Floats) -> tuple[Floats, Floats]:
     """Sums of squared distances and of distances of rows to the centre of their cluster."""
-    sums = np.zeros((given.n_clusters, 2))
-    for part in given.parts():
-        kernels.spread_by_label(part.rows, part.weights, part.codes, centers, sums, given.n_threads)
+    sums = given.summed(_add_lengths, centers, shape=(given.n_clusters, 2))
     if not np.isfinite(sums).all():
         given.check_finite()
         refuse_overflow(given.who)
     return np.ascontiguousarray(sums[:, 0]), np.ascontiguousarray(sums[:, 1])
+
+
+def _add_lengths(part: Part, centers: Floats, sums: Floats) -> None:
+    kernels.spread_by_label(part.rows, part.weights, part.codes, centers, sums, part.n_threads)
 
 
 def measure_spread(given: LabelledRows) -> Spread:
