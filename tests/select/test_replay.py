@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie.select._replay import (
+    _PASSES,
     NULLS,
     _neighbours,
+    _seeds,
+    cut,
     deepest_gap,
     gaussian_like,
     numbers_tried,
@@ -36,6 +39,37 @@ def neighbours_by_loops(centers: Any) -> list[tuple[int, int]]:
 def test_neighbours(n_centers: int, n_cols: int, seed: int) -> None:
     centers = np.random.default_rng(seed).normal(size=(n_centers, n_cols))
     assert _neighbours(centers) == neighbours_by_loops(centers)
+
+
+def lloyd_by_loops(rows: Any, centers: Any) -> Any:
+    for _ in range(_PASSES):
+        nearest = [int(np.argmin([np.sum((x - c) ** 2) for c in centers])) for x in rows]
+        labels = np.array(nearest)
+        centers = np.array(
+            [rows[labels == i].mean(axis=0) if i in nearest else c for i, c in enumerate(centers)]
+        )
+    return centers, labels
+
+
+@given(st.integers(20, 60), st.integers(1, 4), st.integers(0, 99))
+def test_cuts_are_those_of_k_means(n_rows: int, n_cols: int, seed: int) -> None:
+    rows = np.random.default_rng(seed).normal(size=(n_rows, n_cols))
+    seeds = _seeds(rows, 5, np.random.RandomState(seed))
+    numbers = [2, 5]
+    found = cut(rows, numbers, np.random.RandomState(seed))
+    for n_clusters, (centers, labels) in zip(numbers, found, strict=True):
+        expected = lloyd_by_loops(rows, seeds[:n_clusters])
+        np.testing.assert_allclose(centers, expected[0], atol=1e-9)
+        np.testing.assert_array_equal(labels, expected[1])
+
+
+def test_seeds_are_drawn_far_from_each_other() -> None:
+    rows = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 50.0]], 20, axis=0)
+    for seed in range(20):
+        assert len(np.unique(_seeds(rows, 3, np.random.RandomState(seed)), axis=0)) == 3
+    firsts = [_seeds(rows, 2, np.random.RandomState(seed)) for seed in range(60)]
+    apart = [abs(a[1] - b[1]) > 40 for a, b in firsts]
+    assert sum(apart) > 50
 
 
 def test_nulls_are_like_the_rows() -> None:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import pdist
 
 from coterie.select import Tendency, dip_test, tendency
+from coterie.select.tendency import _principal
 
 
 def two_heaps(n_rows: int = 120, n_cols: int = 3) -> Any:
@@ -32,6 +34,37 @@ def test_false_alarms_are_rare(kind: str) -> None:
     """A thinned form of benchmarks/select/study_tendency.py: 5 or more of 20 would be rare."""
     found = [tendency(draw(kind, run, 60, 2), random_state=run) for run in range(20)]
     assert sum(one.has_structure for one in found) <= 4
+
+
+@pytest.mark.parametrize("kind", ["uniform", "gaussian"])
+def test_false_alarms_are_rare_where_columns_are_many(kind: str) -> None:
+    """Were all components clustered, most would be alarms: rows are corners of a simplex."""
+    found = [tendency(draw(kind, run, 60, 600), random_state=run) for run in range(12)]
+    assert sum(one.has_structure for one in found) <= 3
+
+
+def test_two_heaps_are_found_where_columns_are_many() -> None:
+    assert tendency(two_heaps(60, 600), random_state=0).has_structure
+
+
+@pytest.mark.parametrize("shape", [(30, 5), (20, 50)])
+def test_principal_components_are_a_rotation(shape: tuple[int, int]) -> None:
+    rows = np.random.default_rng(0).normal(size=shape) @ np.diag(np.linspace(1, 3, shape[1]))
+    found = _principal(rows)
+    variances = found.var(axis=0)
+    assert (np.diff(variances) <= 0).all()
+    ratio = pdist(found) / pdist(rows)
+    np.testing.assert_allclose(ratio, ratio[0])
+    products = found.T @ found
+    np.testing.assert_allclose(products, np.diag(np.diag(products)), atol=1e-9)
+
+
+def test_few_distinct_rows_are_told() -> None:
+    rng = np.random.default_rng(0)
+    found = tendency(rng.integers(0, 2, (200, 3)), random_state=0)
+    assert found.has_structure
+    assert found.verdict.endswith("; but only 8 of 200 rows differ, which alone looks like modes.")
+    assert "differ" not in tendency(two_heaps(), random_state=0).verdict
 
 
 def test_two_heaps_are_found() -> None:
@@ -98,6 +131,45 @@ def test_rows_from_a_file(tmp_path: Path) -> None:
     assert tendency(str(tmp_path / "rows.npy"), random_state=0).has_structure
 
 
+def test_rows_from_parquet(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = dict(zip("ab", two_heaps(60, 2).T, strict=True))
+    parquet.write_table(arrow.table(columns), tmp_path / "rows.parquet")
+    assert tendency(str(tmp_path / "rows.parquet"), random_state=0).has_structure
+
+
+def test_rows_from_dask() -> None:
+    array = pytest.importorskip("dask.array")
+    rows = array.from_array(two_heaps(60, 2), chunks=(20, 2))
+    assert tendency(rows, random_state=0).has_structure
+
+
+def test_rows_that_come_once_are_refused() -> None:
+    with pytest.raises(ValueError, match="tendency: X is a generator, which gives its rows once"):
+        tendency(row for row in two_heaps())
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float16, object])
+def test_other_numbers(kind: Any) -> None:
+    assert tendency((10 * two_heaps(60, 2)).astype(kind), random_state=0).has_structure
+
+
+def test_frames() -> None:
+    for name in ("pandas", "polars"):
+        frames = pytest.importorskip(name)
+        frame = frames.DataFrame(dict(zip("ab", two_heaps(60, 2).T, strict=True)))
+        assert tendency(frame, random_state=0).has_structure
+
+
+def test_columns_without_spread_change_nothing() -> None:
+    X = two_heaps(60, 2)
+    wider = np.column_stack([X, np.full(60, 7.0)])
+    found, expected = tendency(wider, random_state=0), tendency(X, random_state=0)
+    assert len(found.components) == len(expected.components) == 2
+    assert found.p_value == pytest.approx(expected.p_value, rel=1e-6)
+
+
 def test_many_rows_are_drawn_from() -> None:
     X = np.random.default_rng(0).normal(size=(30_000, 2))
     found = tendency(X, random_state=0)
@@ -134,3 +206,5 @@ def test_refusals() -> None:
         tendency([[1.0, np.nan], [1.0, 2.0]])
     with pytest.raises(ValueError, match="minimum of 2"):
         tendency([[1.0, 2.0]])
+    with pytest.raises(ValueError, match="tendency: could not convert string to float: 'x'"):
+        tendency([[1.0, "x"], [1.0, "y"]])

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie.centroid import KMeans
+from coterie._kernels import kernels
 from coterie.select.dip import log_dip_p, measure_dips
 
 Floats = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.int32]
 #: Draws structureless rows in place of some, given by their principal components.
 Null = Callable[[Floats, np.random.RandomState], Floats]
 
 #: Numbers of clusters that are tried, as long as each has this many rows on average.
 _CLUSTERS, _ROWS_A_CLUSTER = (2, 3, 5, 8, 13, 21), 20
+#: Principal components that are clustered: one for so many rows, and two at least. Rows in about
+#: as many dimensions as there are rows lie at the corners of a simplex, where any two heaps of them
+#: seem apart.
+_ROWS_A_COMPONENT, _FEWEST_COMPONENTS = 10, 2
 #: Pairs of clusters with fewer rows than this are not looked at.
 _FEWEST_ROWS = 10
+#: Passes of k-means: the cuts need not settle, as those of the replays do not.
+_PASSES = 8
 #: Replays at most, and how many as good ones end them early.
 _REPLAYS, _ENOUGH = 99, 8
 
@@ -57,9 +65,12 @@ NULLS: dict[str, Null] = {"uniform": uniform_in_box, "gaussian": gaussian_like}
 def replay(rows: Floats, rng: np.random.RandomState) -> Replay:
     """Score the rows, given by their principal components, and structureless ones in their place.
 
-    Replays end once some null has shown `_ENOUGH` scores as good (Besag & Clifford 1991), which
-    leaves the chance valid and most of the work undone where there is nothing.
+    Of the components the first are looked at, one for every ten rows. Replays end once some null
+    has shown `_ENOUGH` scores as good (Besag & Clifford 1991), which leaves the chance valid and
+    most of the work undone where there is nothing.
     """
+    n_cols = max(_FEWEST_COMPONENTS, rows.shape[0] // _ROWS_A_COMPONENT)
+    rows = np.ascontiguousarray(rows[:, :n_cols])
     tried = numbers_tried(rows)
     score, n_clusters = deepest_gap(rows, tried, rng)
     if score == 0.0:
@@ -69,7 +80,8 @@ def replay(rows: Floats, rng: np.random.RandomState) -> Replay:
     while n_made < _REPLAYS and max(as_good.values()) < _ENOUGH:
         n_made += 1
         for name, null in NULLS.items():
-            as_good[name] += deepest_gap(null(rows, rng), tried, rng)[0] >= score
+            gaps = _gaps(null(rows, rng), tried, rng)
+            as_good[name] += any(gap >= score for gap, _ in gaps)
     p_values = {
         name: count / n_made if count >= _ENOUGH else (count + 1) / (n_made + 1)
         for name, count in as_good.items()
@@ -91,15 +103,18 @@ def deepest_gap(
 
     A dip does not mind skewness or long tails of one heap, as sums of squares and silhouettes do.
     """
-    best = 0.0, 1
-    for n_clusters in tried:
-        seed = rng.randint(2**31 - 1)
-        model = KMeans(n_clusters, n_init=1, tol=1e-2, random_state=seed, n_threads=1).fit(rows)
-        centers, labels = model.cluster_centers_, model.labels_
+    return max(_gaps(rows, tried, rng), default=(0.0, 1))
+
+
+def _gaps(
+    rows: Floats, tried: Sequence[int], rng: np.random.RandomState
+) -> Iterator[tuple[float, int]]:
+    """-log of the chance of the dip between every two neighbouring clusters, and their number."""
+    for centers, labels in cut(rows, tried, rng):
+        members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
         for i, j in _neighbours(centers):
-            gap = _gap(rows[(labels == i) | (labels == j)], centers[j] - centers[i])
-            best = max(best, (gap, n_clusters))
-    return best
+            both = rows[np.concatenate([members[i], members[j]])]
+            yield _gap(both, centers[j] - centers[i]), centers.shape[0]
 
 
 def _gap(rows: Floats, axis: Floats) -> float:
@@ -108,6 +123,53 @@ def _gap(rows: Floats, axis: Floats) -> float:
         return 0.0
     dips, _ = measure_dips(np.sort(rows @ axis)[np.newaxis], 1)
     return -log_dip_p(float(dips[0]), rows.shape[0])
+
+
+class _Frame(NamedTuple):
+    """Where distances are computed: principal components are centred and of unit size already."""
+
+    scale: float
+    shift: Floats
+
+
+def cut(
+    rows: Floats, tried: Sequence[int], rng: np.random.RandomState
+) -> Iterator[tuple[Floats, Labels]]:
+    """Centres and labels of k-means for each number of clusters, some passes of Lloyd (1982).
+
+    All start from the same seeds, of which each takes as many as it needs: the first k of
+    k-means++ are k-means++. O(n k d) a pass.
+    """
+    if not tried:
+        return
+    frame = _Frame(1.0, np.zeros(rows.shape[1]))
+    seeds = _seeds(rows, max(tried), rng)
+    labels = np.empty(rows.shape[0], dtype=np.int32)
+    for n_clusters in tried:
+        centers = seeds[:n_clusters]
+        for _ in range(_PASSES):
+            kernels.assign(rows, centers, frame, labels, 1)
+            sums = np.zeros((n_clusters, rows.shape[1] + 1))
+            kernels.sum_by_label(rows, None, labels, frame.shift, sums, 1)
+            empty = sums[:, -1:] == 0
+            moved = np.where(empty, centers, sums[:, :-1] / np.where(empty, 1.0, sums[:, -1:]))
+            if np.array_equal(moved, centers):
+                break
+            centers = moved
+        yield centers, labels
+
+
+def _seeds(rows: Floats, n_seeds: int, rng: np.random.RandomState) -> Floats:
+    """Rows drawn in proportion to the squared distance to those before (k-means++)."""
+    seeds = np.empty((n_seeds, rows.shape[1]))
+    sq_dist = np.ones(rows.shape[0])
+    for at, draw in enumerate(rng.random_sample(n_seeds)):
+        upto = np.cumsum(sq_dist)
+        seeds[at] = rows[min(np.searchsorted(upto, draw * upto[-1], "right"), upto.size - 1)]
+        away = rows - seeds[at]
+        here = np.einsum("ij,ij->i", away, away)
+        sq_dist = np.minimum(sq_dist, here) if at else here
+    return seeds
 
 
 def _neighbours(centers: Floats) -> list[tuple[int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,7 @@ def log_dip_p(dip: float, n_values: int) -> float:
     return float(np.interp(root, row, LOG_P, left=0.0))
 
 
+@lru_cache(maxsize=1024)
 def _quantiles_at(n_values: int) -> Floats:
     """The quantiles of sqrt(n) * dip for a sample size, linear in sqrt(n) between those known."""
     roots = np.sqrt(SIZES)

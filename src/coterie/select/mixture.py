@@ -103,6 +103,20 @@ class MixtureChoice:
         chance = self.probabilities[best.k]
         return f"{words}. By BIC weights, a coarse guide, P(K = {best.k} | data) = {chance:.2f}."
 
+    def plot(self, ax: Any) -> Any:
+        """Draw the criterion along k into matplotlib axes: a line a model, a dot at the best."""
+        sound = sorted((c for c in self.candidates if not c.degenerate), key=lambda c: c.k)
+        for family, kind in dict.fromkeys((c.family, c.covariance_type) for c in self.candidates):
+            line = [c for c in sound if (c.family, c.covariance_type) == (family, kind)]
+            values = [getattr(c, self.criterion) for c in line]
+            ax.plot([c.k for c in line], values, ".-", linewidth=1.5, label=f"{family} {kind}")
+        ax.plot([self.k], [getattr(self.best, self.criterion)], "o", color="#333333", markersize=8,
+                fillstyle="none")  # fmt: skip
+        ax.set(xlabel="components", ylabel=f"{self.criterion.upper()}, lower is better",
+               xticks=sorted({c.k for c in self.candidates}))  # fmt: skip
+        ax.legend(frameon=False)
+        return ax
+
 
 def select_mixture(
     X: Any,
@@ -150,7 +164,7 @@ def select_mixture(
     Returns
     -------
     MixtureChoice
-        `model`, `best`, `table`, `summary`, `probabilities`.
+        `model`, `best`, `table`, `summary`, `probabilities`, `plot(ax)`.
 
     Examples
     --------

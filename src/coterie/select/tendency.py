@@ -67,17 +67,19 @@ def tendency(X: Any, *, random_state: Any = None) -> Tendency:
     - Hartigans' dip (`dip_test`) of the first three principal components;
     - the dip of the distances between rows (Adolfsson, Ackerman & Brownstein 2019), as if there
       were as many distances as rows, since that is what they know;
-    - null replay: k-means with 2 to 21 clusters, the deepest dip between two neighbouring clusters,
+    - null replay: k-means with 2 to 21 clusters on the first principal components (one for every
+      ten rows), the deepest dip between two neighbouring clusters,
       and the chance of one as deep when rows that are uniform in the box of the principal
       components, or Gaussian with the same covariance, are clustered the same way; both must be
       unlikely.
 
     Columns count as they are scaled: standardise those in different units. Rows rounded to few
-    values may look like many modes.
+    values may look like many modes; the verdict says so where most rows are equal to another.
 
     At most 20000 rows are drawn, and 1000 of them for distances, replay and Hopkins, so time is
-    that of reading the rows and some seconds (least where there is nothing); memory is that of
-    20000 rows and of half a million distances.
+    that of drawing the rows and a few seconds at most (least where there is nothing); memory is
+    that of 20000 rows and of half a million distances. A file is read where rows are drawn only,
+    so a missing cell elsewhere goes unseen.
 
     Parameters
     ----------
@@ -124,12 +126,20 @@ def _draw_rows(who: str, X: Any, rng: np.random.RandomState) -> Floats:
 
 
 def _principal(rows: Floats) -> Floats:
-    """The principal components that vary, those of most variance first; one at least."""
+    """The principal components that vary, those of most variance first; one at least.
+
+    O(n d min(n, d)).
+    """
     unit = np.abs(rows).max()
     rows = rows / unit if unit > 0 else rows
     rows = rows - rows.mean(axis=0)
     unit = np.abs(rows).max()
     rows = rows / unit if unit > 0 else rows
+    if rows.shape[0] < rows.shape[1]:
+        left, deviations, _ = np.linalg.svd(rows, full_matrices=False)
+        kept = deviations > deviations[0] * 1e-6
+        kept[0] = True
+        return np.ascontiguousarray((left * deviations)[:, kept])
     variances, axes = np.linalg.eigh(rows.T @ rows)
     kept = variances > variances[-1] * 1e-12
     kept[-1] = True
@@ -171,4 +181,9 @@ def _verdict(p_value: float, evidence: _Evidence, rows: Floats) -> str:
         "structure show": evidence.replay.p_value,
     }
     told = [reason for reason, p in reasons.items() if 3 * p <= LEVEL]
-    return f"There is structure ({chance}): {' and '.join(told)}."
+    n_distinct = np.unique(rows, axis=0).shape[0]
+    equal = f"; but only {n_distinct} of {rows.shape[0]} rows differ, which alone looks like modes"
+    return (
+        f"There is structure ({chance}): {' and '.join(told)}"
+        f"{equal if 2 * n_distinct <= rows.shape[0] else ''}."
+    )
