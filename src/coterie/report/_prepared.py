@@ -1,0 +1,122 @@
+"""A raw table made ready: which columns count, as what, and as points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.data.columns import Column, columns_of, numbers
+from coterie.data.encoding import (
+    ColumnCode,
+    encode,
+    learn_levels,
+    learn_measure,
+    learn_steps,
+)
+from coterie.errors import DataError
+from coterie.report._column_kinds import ColumnKind, column_kinds
+
+Floats = npt.NDArray[np.float64]
+
+#: Counts whose skewness is above this are compared by their logarithms.
+_SKEWED = 2.0
+#: Columns that are named one by one where something is said of several.
+_MOST_NAMES = 5
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The columns of a table and what was made of them.
+
+    `points` has shape (n_rows, n_places): the columns that are used, coded by `codes`, each with a
+    total variance of 1. `notes` say in a sentence each what a reader should know.
+    """
+
+    kinds: tuple[ColumnKind, ...]
+    codes: tuple[ColumnCode, ...]
+    points: Floats
+    notes: tuple[str, ...]
+
+    @property
+    def used(self) -> list[ColumnKind]:
+        """The columns that count."""
+        return [kind for kind in self.kinds if kind.is_used]
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some column holds levels without an order."""
+        return any(kind.kind == "categorical" for kind in self.used)
+
+    @property
+    def place_names(self) -> list[str]:
+        """What every column of `points` stands for."""
+        return [place for code in self.codes for place in code.places]
+
+
+def prepare(X: Any) -> Prepared:
+    """Tell the columns of a table, leave out those that say nothing, and code the others.
+
+    O(n log n) time a column; memory: the points.
+    """
+    columns, kinds = columns_of(X), column_kinds(X)
+    if not kinds or not len(columns[0]):
+        raise DataError(f"the table has shape {np.shape(X)}; give one with rows and columns.")
+    used = [kind for kind in kinds if kind.is_used]
+    if not used:
+        raise DataError(
+            f"no column can be used: {'; '.join(_told(kinds))}; give columns of numbers or of "
+            "categories."
+        )
+    codes = tuple(_code(kind, columns[kind.place]) for kind in used)
+    points = encode([columns[kind.place] for kind in used], codes)
+    return Prepared(tuple(kinds), codes, points, tuple(_notes(kinds, columns, codes)))
+
+
+def _code(kind: ColumnKind, column: Column) -> ColumnCode:
+    if kind.kind in ("binary", "ordinal"):
+        return learn_steps(kind.name, column, kind.levels)
+    if kind.kind == "categorical":
+        return learn_levels(kind.name, column, kind.levels)
+    return learn_measure(kind.name, column, logs=kind.kind == "count" and _is_skewed(column))
+
+
+def _is_skewed(column: Column) -> bool:
+    """Whether the third moment of the numbers, in units of their deviation, is large."""
+    values = numbers(column)
+    known = values[np.isfinite(values)]
+    known = known / max(1.0, float(np.abs(known).max(initial=0)))
+    about = known - known.mean()
+    spread = float(np.sqrt(np.square(about).mean()))
+    return spread > 0 and float(np.power(about / spread, 3).mean()) > _SKEWED
+
+
+def _notes(
+    kinds: Sequence[ColumnKind], columns: Sequence[Column], codes: Sequence[ColumnCode]
+) -> list[str]:
+    """What was left out, filled, or looked at in another way."""
+    notes = [f"Left out: {told}." for told in _told(kinds)]
+    holes = [kind for kind in kinds if kind.is_used and kind.n_missing]
+    if holes:
+        n_cells, n_rows = sum(kind.n_missing for kind in holes), len(columns[0])
+        notes.append(
+            f"{n_cells:,} cells ({n_cells / (n_rows * len(codes)):.1%}) are missing, in "
+            f"{_listed(kind.name for kind in holes)}; they count as the mean of their column."
+        )
+    logs = [code.name for code in codes if getattr(code, "logs", False)]
+    if logs:
+        notes.append(f"Compared by logarithms, being counts with a long tail: {_listed(logs)}.")
+    return [*notes, "Every column counts the same, whatever its unit."]
+
+
+def _told(kinds: Sequence[ColumnKind]) -> list[str]:
+    return [f"{kind.name!r} {kind.reason}" for kind in kinds if not kind.is_used]
+
+
+def _listed(names: Any) -> str:
+    given = [repr(name) for name in names]
+    more = len(given) - _MOST_NAMES
+    return ", ".join(given[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
