@@ -6,14 +6,20 @@ Covers coterie.cli.index.
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from coterie import search
-from coterie.cli import main
+from coterie.cli import _outputs, main
+from coterie.cli._outputs import write_arrays
+from full_disks import no_file_above
 
 RNG = np.random.default_rng(0)
 ROWS = (
@@ -120,3 +126,129 @@ def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
     assert "it is damaged" in refused(capsys, "info", "idx")
     assert "it is damaged" in refused(capsys, "search", "idx", "queries.npy", "-o", "ids.npy")
     assert "there is no such file" in refused(capsys, "info", "missing")
+
+
+# ---- two results: both or neither
+
+PAIR = ["index", "search", "idx", "queries.npy", "-o", "ids.npy", "--distances", "dists.npy"]
+
+
+@pytest.fixture
+def built(files: None) -> None:
+    assert main(["index", "build", "vectors.npy", "-o", "idx", "--quiet"]) == 0
+
+
+def everything() -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+def moved(name: str, monkeypatch: pytest.MonkeyPatch, then: Any) -> None:
+    """Let something happen instead of the move of one file into its place."""
+    true = _outputs.move_into_place
+
+    def move(scratch: Path, path: Path) -> None:
+        if path.name != name:
+            return true(scratch, path)
+        return then(scratch, path)
+
+    monkeypatch.setattr(_outputs, "move_into_place", move)
+
+
+@pytest.mark.parametrize("there", [[], ["ids.npy"], ["dists.npy"], ["ids.npy", "dists.npy"]])
+@pytest.mark.parametrize("failing", ["ids.npy", "dists.npy"])
+def test_a_pair_is_whole_or_as_it_was(
+    built: None, there: list[str], failing: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    for name in there:
+        Path(name).write_bytes(b"old")
+        Path(name).chmod(0o640)
+    before = everything()
+
+    def fails(scratch: Path, path: Path) -> None:
+        raise OSError(5, "Input/output error", str(path))
+
+    with monkeypatch.context() as patch:
+        moved(failing, patch, fails)
+        assert main([*PAIR, "--quiet"]) == 2
+    assert f"{failing}: Input/output error" in capsys.readouterr().err
+    assert everything() == before
+    assert all(Path(name).stat().st_mode & 0o777 == 0o640 for name in there)
+    assert main([*PAIR, "--quiet"]) == 0
+    assert all(Path(name).stat().st_mode & 0o777 == 0o640 for name in there)
+    assert sorted(os.listdir()) == ["dists.npy", "ids.npy", "idx", "queries.npy", "vectors.npy"]
+
+
+@pytest.mark.parametrize("failing", ["ids.npy", "dists.npy"])
+def test_ctrl_c_between_the_two_leaves_neither(
+    built: None, failing: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    before, true = everything(), _outputs.move_into_place
+
+    def interrupted(scratch: Path, path: Path) -> None:
+        true(scratch, path)  # it stands there already
+        os.kill(os.getpid(), signal.SIGINT)
+
+    moved(failing, monkeypatch, interrupted)
+    handler = signal.getsignal(signal.SIGINT)
+    assert main(PAIR) == 130
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert capsys.readouterr() == ("", "coterie: interrupted\n")
+    assert everything() == before
+    assert len(os.listdir()) == 3
+
+
+@pytest.mark.parametrize("old", [None, b"old"])
+def test_a_full_disk_leaves_the_pair_as_it_was(built: None, old: bytes | None, capsys: Any) -> None:
+    if old is not None:
+        Path("ids.npy").write_bytes(old)
+    before = everything()
+    np.save("queries.npy", np.repeat(QUERIES, 10, axis=0))
+    before["queries.npy"] = Path("queries.npy").read_bytes()
+    with no_file_above(10_000):  # ids of 8 bytes do not fit
+        assert main([*PAIR, "-k", "20"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("coterie: ids.npy: File too large")
+    assert err.count("\n") == 1
+    assert everything() == before
+
+
+def test_a_pipe_is_filled_after_the_file_and_a_link_stays(tmp_path: Path) -> None:
+    os.mkfifo("pipe.npy")
+    Path("there").mkdir()
+    Path("link.npy").symlink_to("there/real.npy")
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(Path("pipe.npy").read_bytes()))
+    reader.start()
+    write_arrays({Path("pipe.npy"): np.arange(5), Path("link.npy"): np.arange(3.0)})
+    reader.join(30)
+    Path("copy.npy").write_bytes(got[0])
+    assert_array_equal(np.load("copy.npy"), np.arange(5))
+    assert_array_equal(np.load("there/real.npy"), np.arange(3.0))
+    assert Path("link.npy").is_symlink()
+    assert os.listdir("there") == ["real.npy"]
+
+
+def test_where_files_have_one_name_only_the_old_one_is_copied(
+    built: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*names: Any) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    Path("ids.npy").write_bytes(b"old")
+    before = everything()
+    monkeypatch.setattr(os, "link", no_links)
+
+    def fails(scratch: Path, path: Path) -> None:
+        raise OSError(5, "Input/output error", str(path))
+
+    moved("dists.npy", monkeypatch, fails)
+    assert main([*PAIR, "--quiet"]) == 2
+    assert everything() == before
+
+
+def test_one_file_under_two_names_is_refused(built: None, capsys: Any) -> None:
+    Path("again.npy").symlink_to("ids.npy")
+    assert "name two files" in refused(
+        capsys, "search", "idx", "queries.npy", "-o", "ids.npy", "--distances", "again.npy"
+    )

@@ -11,10 +11,12 @@ from typing import Annotated, cast
 import typer
 
 from coterie.cli._outputs import SummaryLostError, forget_stdout
+from coterie.cli.choose_k import choose_k
 from coterie.cli.fit import fit
 from coterie.cli.index import index
 from coterie.cli.predict import predict
 from coterie.cli.quantize import quantize
+from coterie.cli.tendency import tendency
 
 #: What typer raises for unknown options, missing arguments and the like.
 _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
@@ -22,6 +24,8 @@ _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 app.command()(fit)
 app.command()(predict)
+app.command()(tendency)
+app.command()(choose_k)
 app.command()(quantize)
 app.add_typer(index, name="index")
 

@@ -7,21 +7,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.data.columns import codes, numbers, one_hot, sorts_of, values_met
+from coterie.data.columns import sorts_of, values_met
+from coterie.data.encoding import ColumnCode, encode, learn_levels, learn_measure
 
 
 def coordinates(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Standardised numbers, and a column of zeros and ones for every category of a text column.
+    """Standardised numbers, and a place for every category of a text column, of equal weight.
 
-    A missing cell lies in the middle: at the mean of a column, at no category.
+    A missing cell lies in the middle.
     """
-    parts = []
-    for column in values.T:
-        if "word" in sorts_of(column):
-            words = sorted(cell for cell in values_met(column) if isinstance(cell, str))
-            parts.append(one_hot([codes(column, words)], [len(words)]).toarray())
-            continue
-        standing = numbers(column)
-        deviation = np.nanstd(standing) or 1.0
-        parts.append(np.nan_to_num((standing - np.nanmean(standing)) / deviation)[:, np.newaxis])
-    return np.hstack(parts).astype(np.float64)
+    return encode(list(values.T), [_code(column) for column in values.T])
+
+
+def _code(column: npt.NDArray[Any]) -> ColumnCode:
+    if "word" not in sorts_of(column):
+        return learn_measure("", column)
+    words = sorted(cell for cell in values_met(column) if isinstance(cell, str))
+    return learn_levels("", column, words)

@@ -34,6 +34,15 @@ Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="Whether the first line holds names.")
 ]
 
+Columns = Annotated[
+    str | None, typer.Option(help="Columns to use, such as a,b; all that suit by default.")
+]
+Without = Annotated[str | None, typer.Option(help="Columns to leave out, such as a,b.")]
+Scale = Annotated[bool, typer.Option("--scale/--no-scale", help="Standardise the columns first.")]
+Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)]
+Json = Annotated[bool, typer.Option("--json", help="Print the facts as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
+
 
 #: Bytes of files that are read whole where memory is not limited, and the share of it elsewhere.
 _READ_WHOLE = 1 << 28

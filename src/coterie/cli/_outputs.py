@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,69 @@ def _naming(directory: Path, scratch: Path) -> Iterator[None]:
             raise
         output = directory if about is None else directory / about.relative_to(scratch)
         raise OSError(error.errno, error.strerror, str(output)) from error
+
+
+def write_arrays(arrays: Mapping[Path, npt.NDArray[Any]]) -> None:
+    """Write arrays as NPY files: all of them, or none where one cannot be written.
+
+    Every file is on its disk under another name before the first takes its place, and what stood
+    there comes back where a later one fails or Ctrl-C is pressed. What cannot be taken back, such
+    as a pipe, is written last.
+    """
+    apart = [path for path in arrays if path.exists() and not path.is_file()]
+    finished: dict[Path, Path] = {}
+    with ExitStack() as stack:
+        for path, array in arrays.items():
+            if path not in apart:
+                place = Path(os.path.realpath(path)).parent
+                scratch = stack.enter_context(scratch_directory(place))
+                finished[path] = scratch / path.name
+                with _naming(path.parent, scratch):
+                    _write_array(finished[path], array)
+        with _taken_back_on_failure(finished):
+            for path, file in finished.items():
+                move_into_place(file, path)
+            for path in apart:
+                _write_array(path, arrays[path])
+
+
+def _write_array(path: Path, array: npt.NDArray[Any]) -> None:
+    """As NPY; NumPy's own writer needs a file that can be sought in, which a pipe is not."""
+    rows = np.ascontiguousarray(array)
+    with writing(path) as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(rows))
+        file.write(rows.data)
+
+
+@contextmanager
+def _taken_back_on_failure(finished: Mapping[Path, Path]) -> Iterator[None]:
+    """Let what stands at these paths now stand there again if the block fails.
+
+    Each path comes with its finished file, beside which the old one is kept under a second name.
+    """
+    kept: dict[Path, Path | None] = {}
+    for path, file in finished.items():
+        target, old = Path(os.path.realpath(path)), file.with_name(f"{file.name}.old")
+        kept[target] = old if target.exists() else None
+        if target.exists():
+            _second_name(target, old)
+    try:
+        yield
+    except BaseException:
+        for target, second in kept.items():
+            if second is None:
+                target.unlink(missing_ok=True)
+            else:
+                os.replace(second, target)  # does nothing where the old one still stands there
+        raise
+
+
+def _second_name(target: Path, name: Path) -> None:
+    """A hard link, or a copy where the file system has none."""
+    try:
+        os.link(target, name)
+    except OSError:
+        shutil.copy2(target, name)
 
 
 def refuse_overwriting(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:

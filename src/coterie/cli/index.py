@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coterie.cli._interrupts import raise_when_interrupted
-from coterie.cli._outputs import is_stdout, refuse_overwriting, summary
+from coterie.cli._outputs import is_stdout, refuse_overwriting, summary, write_arrays
 
 if TYPE_CHECKING:
     from coterie.search import FlatIndex, IVFPQIndex, PQIndex
@@ -134,7 +134,7 @@ def search(
     for each in outputs:
         _check_npy(each)
         check_writable(each)
-    if len({each.absolute() for each in outputs}) < len(outputs):
+    if len({each.resolve() for each in outputs}) < len(outputs):
         raise ValueError(f"{output}: it was named for ids and distances; name two files.")
     refuse_overwriting([path, queries], outputs)
     raise_when_interrupted()
@@ -142,9 +142,7 @@ def search(
     asked = {"nprobe": nprobe, "rerank": rerank}
     _check_options(_kind_of(held), asked)
     found = held.search(str(queries), k, **{n: v for n, v in asked.items() if v is not None})
-    _write(output, found.ids)
-    if distances is not None:
-        _write(distances, found.dists)
+    write_arrays(dict(zip(outputs, [found.ids, found.dists], strict=False)))  # both or neither
     facts = {
         "index": str(path), "kind": _kind_of(held).value, "n_rows": held.n_rows,
         "n_queries": len(found.ids), "k": k, "written": [str(each) for each in outputs],
@@ -245,16 +243,6 @@ def _facts(held: AnyIndex, path: Path) -> dict[str, Any]:
         facts |= {"n_lists": held.n_lists, "nprobe": held.nprobe}
         facts |= {"largest_list": int(sizes.max()), "empty_lists": int((sizes == 0).sum())}
     return facts
-
-
-def _write(path: Path, values: Any) -> None:
-    """An array as NPY, whole or not at all."""
-    import numpy as np
-
-    from coterie._writing import writing
-
-    with writing(path) as file:
-        np.lib.format.write_array(file, values, allow_pickle=False)
 
 
 def _tell(facts: dict[str, Any], output: Path | None, *, as_json: bool, quiet: bool) -> None:
