@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,12 @@ def test_no_test_covers_a_module_that_is_not_there() -> None:
     known = modules()
     stale = {path: names - set(known) for path, names in all_claims().items()}
     assert not {path: names for path, names in stale.items() if names}
+
+
+def test_no_two_modules_of_tests_share_a_name() -> None:
+    """Folders of tests are no packages, so pytest imports each file by its bare name."""
+    names = Counter(path.name for path in TESTS.rglob("*.py") if not path.name.startswith("__"))
+    assert not [name for name, count in names.items() if count > 1]
 
 
 def test_claims_are_read_from_sentences() -> None:
