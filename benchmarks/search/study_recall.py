@@ -61,11 +61,13 @@ def codes(n_parts: int, bits: int, rotate: bool = False) -> Case:
         from coterie.search import PQIndex
 
         X, queries = arrays["X"], arrays["queries"]
-        quantizer = ProductQuantizer(
-            n_parts, bits=bits, rotate=rotate, random_state=seed, n_threads=N_THREADS
-        ).fit(X)
-        ours = PQIndex(quantizer, metric="sqeuclidean", n_threads=N_THREADS).add(X)
-        yield "coterie", quantizer.distortion(X), ours.search(queries, DEPTH).ids
+        for wanted in (True, "neighbors") if rotate else (False,):
+            quantizer = ProductQuantizer(
+                n_parts, bits=bits, rotate=wanted, random_state=seed, n_threads=N_THREADS
+            ).fit(X)
+            ours = PQIndex(quantizer, metric="sqeuclidean", n_threads=N_THREADS).add(X)
+            who = f"coterie, rotate={wanted!r}" if rotate else "coterie"
+            yield who, quantizer.distortion(X), ours.search(queries, DEPTH).ids
 
         faiss = peers.import_faiss()
         plain = faiss.IndexPQ(X.shape[1], n_parts, bits)

@@ -75,7 +75,9 @@ def build(
     bits: Annotated[
         Bits | None, typer.Option(help="Of pq and ivf: bits of a part; 8 by default.")
     ] = None,
-    rotate: Annotated[bool, typer.Option("--rotate", help="Of pq and ivf: rotate first.")] = False,
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="Of pq and ivf: rotate first, to find more neighbours.")
+    ] = False,
     lists: Annotated[
         int | None, typer.Option(help="Of ivf: lists; about 2 sqrt(n) by default.", min=1)
     ] = None,
@@ -187,7 +189,8 @@ def _learned(
         return FlatIndex(metric=metric, n_threads=threads)
     coding: dict[str, Any] = {
         "n_subvectors": own["parts"] or 8, "bits": int(own["bits"] or 8),
-        "rotate": bool(own["rotate"]), "random_state": own["seed"] or 0, "n_threads": threads,
+        "rotate": "neighbors" if own["rotate"] else False,
+        "random_state": own["seed"] or 0, "n_threads": threads,
     }  # fmt: skip
     if kind is Kind.PQ:
         quantizer = ProductQuantizer(**coding).fit(_to_learn_from(vectors, metric))
