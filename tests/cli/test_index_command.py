@@ -105,6 +105,10 @@ def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
         capsys, "build", "vectors.npy", "-o", "vectors.npy"
     )
     assert "nothing.npy" in refused(capsys, "build", "nothing.npy", "-o", "idx")
+    Path("text.npy").write_text("a,b\n1,2\n")
+    assert "write it with numpy.save" in refused(capsys, "build", "text.npy", "-o", "idx")
+    for arguments in (("info", "text.npy"), ("search", "text.npy", "text.npy", "-o", "ids.npy")):
+        assert "'text.npy': it is not an index of coterie; give" in refused(capsys, *arguments)
     np.save("bad.npy", np.full((3, 8), np.nan))
     assert "NaN" in refused(capsys, "build", "bad.npy", "-o", "idx")
     assert main(["index", "build", "vectors.npy", "-o", "idx", "--quiet"]) == 0
