@@ -25,6 +25,7 @@ from coterie.errors import FileError, ParameterError
 from coterie.neighbors.index import Neighbors
 from coterie.search._growing import Growing
 from coterie.search._index_file import Arrays, blaming, read_index, write_index
+from coterie.search._narrow import refuse_vanished
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[Any]
@@ -234,11 +235,12 @@ class SearchIndex(ABC):
         who = type(self).__name__
         source = elsewhere(rows)
         for part in [rows] if source is None else (block.rows for block in source):
-            part = part.toarray() if sp.issparse(part) and source is not None else part
+            given = part.toarray() if sp.issparse(part) and source is not None else part
             part = checked(
-                who, part, name, dtype=self.dtype, order="C", ensure_all_finite=True,
+                who, given, name, dtype=self.dtype, order="C", ensure_all_finite=True,
                 ensure_min_samples=0,
             )  # fmt: skip
+            refuse_vanished(who, given, part, name)
             if self.n_features is not None and part.shape[1] != self.n_features:
                 raise ValueError(
                     f"{who}: the index has rows of {self.n_features} columns and {name} has "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -161,6 +162,19 @@ class PQIndex(SearchIndex):
                 proved.dists[here], proved.ids[here], proved.n_compared[here], n_threads,
             )  # fmt: skip
         return proved
+
+    def _parts(self, rows: Any, name: str = "X") -> Iterator[Floats]:
+        known = getattr(self.quantizer, "feature_names_in_", None)
+        given = getattr(rows, "columns", None)
+        if known is not None and given is not None and isinstance(given[0], str):
+            for column, (fitted, found) in enumerate(zip(known, given, strict=False)):
+                if fitted != found:
+                    raise ValueError(
+                        f"{self._kind}: column {column} of {name} is {found!r} and that of the "
+                        f"rows the quantizer was fitted on {fitted!r}; pass the same columns in "
+                        "the same order."
+                    )
+        return super()._parts(rows, name)
 
     def _take(self, rows: Floats) -> None:
         space = self._space
