@@ -25,7 +25,7 @@ from coterie.errors import FileError, ParameterError
 from coterie.neighbors.index import Neighbors
 from coterie.search._growing import Growing
 from coterie.search._index_file import Arrays, blaming, read_index, write_index
-from coterie.search._narrow import refuse_vanished
+from coterie.search._range import check_range, tell_of_lost_digits
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[Any]
@@ -240,7 +240,9 @@ class SearchIndex(ABC):
                 who, given, name, dtype=self.dtype, order="C", ensure_all_finite=True,
                 ensure_min_samples=0,
             )  # fmt: skip
-            refuse_vanished(who, given, part, name)
+            check_range(who, given, part, name)
+            if name == "X":
+                tell_of_lost_digits(who, given, part)
             if self.n_features is not None and part.shape[1] != self.n_features:
                 raise ValueError(
                     f"{who}: the index has rows of {self.n_features} columns and {name} has "
