@@ -183,8 +183,9 @@ class PQIndex(SearchIndex):
         codes = space.encode(rows)
         n_full = self._n_coded // BLOCK_ROWS
         begun = from_blocks(self._blocks.view[n_full:], self._n_coded - n_full * BLOCK_ROWS)
+        blocks = to_blocks(np.concatenate([begun, as_bytes(codes, space.bits)]))
         self._blocks.truncate(n_full)
-        self._blocks.extend(to_blocks(np.concatenate([begun, as_bytes(codes, space.bits)])))
+        self._blocks.extend(blocks)
         self._n_coded += len(rows)
         if self.keep_rows:
             self._rows.extend(rows)
