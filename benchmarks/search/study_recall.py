@@ -61,11 +61,13 @@ def codes(n_parts: int, bits: int, rotate: bool = False) -> Case:
         from coterie.search import PQIndex
 
         X, queries = arrays["X"], arrays["queries"]
-        quantizer = ProductQuantizer(
-            n_parts, bits=bits, rotate=rotate, random_state=seed, n_threads=N_THREADS
-        ).fit(X)
-        ours = PQIndex(quantizer, metric="sqeuclidean", n_threads=N_THREADS).add(X)
-        yield "coterie", quantizer.distortion(X), ours.search(queries, DEPTH).ids
+        for wanted in (True, "neighbors") if rotate else (False,):
+            quantizer = ProductQuantizer(
+                n_parts, bits=bits, rotate=wanted, random_state=seed, n_threads=N_THREADS
+            ).fit(X)
+            ours = PQIndex(quantizer, metric="sqeuclidean", n_threads=N_THREADS).add(X)
+            who = f"coterie, rotate={wanted!r}" if rotate else "coterie"
+            yield who, quantizer.distortion(X), ours.search(queries, DEPTH).ids
 
         faiss = peers.import_faiss()
         plain = faiss.IndexPQ(X.shape[1], n_parts, bits)
@@ -92,16 +94,20 @@ def _rotated(faiss: Any, plain: Any, trial: Any) -> Any:
     return faiss.IndexPreTransform(rotation, plain)
 
 
-def lists(n_parts: int, bits: int) -> Case:
-    """Codes of residuals in lists: `IVFPQIndex`, and `IndexIVFPQ`, also by the fast scan."""
+def lists(n_parts: int, bits: int, rotate: bool = False) -> Case:
+    """Codes of residuals in lists: `IVFPQIndex`, and `IndexIVFPQ`, also by the fast scan.
+
+    Coterie rotates the residuals, FAISS the rows.
+    """
 
     def answers(arrays: Arrays, seed: int) -> Answers:
         from coterie.search import IVFPQIndex
 
         X, queries = arrays["X"], arrays["queries"]
         ours = IVFPQIndex(
-            N_LISTS, n_parts, bits, metric="sqeuclidean", random_state=seed, n_threads=N_THREADS
-        )
+            N_LISTS, n_parts, bits, rotate=rotate, metric="sqeuclidean", random_state=seed,
+            n_threads=N_THREADS,
+        )  # fmt: skip
         ours.fit(X).add(X)
         error = ours.quantizer.training_distortion_
         for nprobe in NPROBES:
@@ -110,19 +116,23 @@ def lists(n_parts: int, bits: int) -> Case:
 
         faiss = peers.import_faiss()
         coarse = faiss.IndexFlatL2(X.shape[1])
-        theirs = faiss.IndexIVFPQ(coarse, X.shape[1], N_LISTS, n_parts, bits)
-        _learn_by(theirs.cp, seed, len(X))
-        _learn_by(theirs.pq.cp, seed, len(X))
+        plain = faiss.IndexIVFPQ(coarse, X.shape[1], N_LISTS, n_parts, bits)
+        _learn_by(plain.cp, seed, len(X))
+        _learn_by(plain.pq.cp, seed, len(X))
+        trial = faiss.ProductQuantizer(X.shape[1], n_parts, bits)  # held: a rotation does not
+        _learn_by(trial.cp, seed, len(X))
+        theirs = _rotated(faiss, plain, trial) if rotate else plain
         theirs.train(X)
         theirs.add(X)
         error = _error(theirs, X)
-        kinds = {"faiss": theirs}
+        turned = theirs.chain.at(0).apply(queries) if rotate else queries
+        kinds = {"faiss": plain}
         if bits == 4:
-            kinds["faiss fast scan"] = faiss.IndexIVFPQFastScan(theirs)
+            kinds["faiss fast scan"] = faiss.IndexIVFPQFastScan(plain)
         for kind, index in kinds.items():
             for nprobe in NPROBES:
                 index.nprobe = nprobe
-                yield f"{kind}, nprobe {nprobe}", error, index.search(queries, DEPTH)[1]
+                yield f"{kind}, nprobe {nprobe}", error, index.search(turned, DEPTH)[1]
 
     return answers
 
@@ -152,6 +162,10 @@ CASES: Mapping[str, Case] = {
     "lists-16x8": lists(16, 8),
     "lists-16x4": lists(16, 4),
     "lists-32x4": lists(32, 4),
+    "rotated-lists-8x8": lists(8, 8, rotate=True),
+    "rotated-lists-16x8": lists(16, 8, rotate=True),
+    "rotated-lists-16x4": lists(16, 4, rotate=True),
+    "rotated-lists-32x4": lists(32, 4, rotate=True),
 }
 
 

@@ -105,6 +105,13 @@ def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
         capsys, "build", "vectors.npy", "-o", "vectors.npy"
     )
     assert "nothing.npy" in refused(capsys, "build", "nothing.npy", "-o", "idx")
+    Path("text.npy").write_text("a,b\n1,2\n")
+    assert "write it with numpy.save" in refused(capsys, "build", "text.npy", "-o", "idx")
+    for arguments in (("info", "text.npy"), ("search", "text.npy", "text.npy", "-o", "ids.npy")):
+        assert "'text.npy': it is not an index of coterie; give" in refused(capsys, *arguments)
+    np.save("none.npy", np.empty((0, 8)))
+    for kind in ("flat", "pq", "ivf"):
+        assert "no rows to" in refused(capsys, "build", "none.npy", "-o", "idx", "--kind", kind)
     np.save("bad.npy", np.full((3, 8), np.nan))
     assert "NaN" in refused(capsys, "build", "bad.npy", "-o", "idx")
     assert main(["index", "build", "vectors.npy", "-o", "idx", "--quiet"]) == 0
@@ -114,6 +121,12 @@ def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
     assert "--nprobe 2 was given and an index of kind flat" in refused(
         capsys, "search", "idx", "queries.npy", "-o", "ids.npy", "--nprobe", "2"
     )
+    assert main(["index", "build", "vectors.npy", "-o", "coded", "--kind", "pq", "--quiet"]) == 0
+    assert "build the index again with --rerank" in refused(
+        capsys, "search", "coded", "queries.npy", "-o", "ids.npy", "--rerank", "5"
+    )
+    assert main(["index", "search", "idx", "none.npy", "-o", "nobody.npy", "--quiet"]) == 0
+    assert np.load("nobody.npy").shape == (0, 10)
     assert "name two files" in refused(
         capsys, "search", "idx", "queries.npy", "-o", "a.npy", "--distances", "a.npy"
     )

@@ -99,6 +99,8 @@ def test_mistakes_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
     Path("folder.png").mkdir()
     for arguments, words in {
         ("no.png",): "no.png: No such file",
+        (".",): ".: this is a directory; pass the file of one picture, of the kinds PNG, JPEG",
+        ("folder.png",): "folder.png: this is a directory; pass",
         ("text.png",): "text.png: this is no picture",
         ("cut.jpg",): "cut.jpg: the picture is damaged",
         ("photo.png", "-o", "out.jpg"): "out.jpg: pictures are written as PNG",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from coterie.data import open as open_source
 from coterie.data.tables import read_table
 from coterie.errors import DataError
 
@@ -223,6 +224,18 @@ def test_bad_npy_arrays(tmp_path, array, said):
     np.save(tmp_path / "t.npy", array)
     with pytest.raises(DataError, match=said):
         read_table(tmp_path / "t.npy")
+
+
+@pytest.mark.parametrize("read", [read_table, open_source])
+def test_an_npy_file_that_is_none(tmp_path, read):
+    path = tmp_path / "t.npy"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"begins like something else; .* such as \.csv") as caught:
+        read(path)
+    assert "pickle" not in str(caught.value)
+    np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(DataError, match=r"NPY array of numbers \(it holds objects\)"):
+        read(path)
 
 
 def test_bad_npy_files(tmp_path):

@@ -110,6 +110,25 @@ def test_weights_are_repetitions(n: int, d: int, k: int, seed: int) -> None:
     assert model.distortion_ <= of_the_mean + 1e-9
 
 
+@pytest.mark.parametrize("init", ["random", "random-labels", "box", "farthest-first", "k-means||"])
+def test_all_seedings_but_one_learn_the_same_from_blocks(init: str) -> None:
+    X = rows(500)
+    held, streamed = (
+        VectorQuantizer(6, init=init, random_state=0).fit(given) for given in (X, Stream(X))
+    )
+    np.testing.assert_array_equal(streamed.codebook_, held.codebook_)
+
+
+def test_kmeans_plus_plus_from_blocks_is_kmeans_parallel() -> None:
+    X = rows(500)
+    plus, parallel = (
+        VectorQuantizer(6, init=init, random_state=0).fit(Stream(X))
+        for init in ("k-means++", "k-means||")
+    )
+    np.testing.assert_array_equal(plus.codebook_, parallel.codebook_)
+    assert any(event["where"] == "k-means||" for event in plus.events_)
+
+
 def test_sources_stream_to_the_same_bits(tmp_path: Path) -> None:
     X = rows(500)
     in_memory = VectorQuantizer(6, init="random", random_state=0).fit(X)

@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from coterie._history import Recorder
-from coterie.quantize._opq import balanced_axes, procrustes, rotated_part_means
+from coterie.quantize._opq import procrustes, rotated_part_means
 from coterie.quantize._part_means import PartRows, column_means, part_means, start_part_means
 from coterie.quantize._parts import part_starts
 
@@ -31,7 +31,9 @@ def plain_error(X: Any, n_parts: int, n_iter: int = 10) -> float:
 def rotated(X: Any, n_parts: int, n_threads: int = 2, recorder: Recorder | None = None) -> Any:
     starts = part_starts(X.shape[1], n_parts)
     recorder = Recorder() if recorder is None else recorder
-    return rotated_part_means(X, starts, 16, 10, np.random.RandomState(0), recorder, n_threads)
+    return rotated_part_means(
+        "error", X, starts, 16, 10, np.random.RandomState(0), recorder, n_threads
+    )
 
 
 @pytest.mark.parametrize("n_parts", [2, 3, 8])
@@ -56,19 +58,6 @@ def test_procrustes_finds_the_rotation_that_was_made() -> None:
     made = scipy.stats.ortho_group.rvs(7, random_state=2)
     found = procrustes(X, (X @ made).astype(np.float32), 2)
     np.testing.assert_allclose(found, made, atol=1e-5)
-
-
-def test_axes_are_dealt_so_that_products_of_variances_are_alike() -> None:
-    variances = 2.0 ** np.arange(8)
-    axes = balanced_axes(np.diag(variances), part_starts(8, 4))
-    np.testing.assert_allclose(axes.T @ axes, np.eye(8), atol=1e-6)
-    shares = (np.square(axes).T @ variances).reshape(4, 2).prod(axis=1)
-    np.testing.assert_allclose(shares, shares[0])
-
-
-def test_axes_fill_parts_of_unequal_width() -> None:
-    axes = balanced_axes(np.diag(np.arange(1.0, 8)), part_starts(7, 3))
-    np.testing.assert_allclose(axes.T @ axes, np.eye(7), atol=1e-6)
 
 
 @pytest.mark.parametrize("rank", [0, 1])

@@ -240,8 +240,8 @@ def test_names_of_columns_are_kept() -> None:
     assert model.feature_names_in_.tolist() == list("abcdefghij")
 
 
-@pytest.mark.parametrize("rotate", [False, True])
-def test_a_saved_model_makes_the_same_codes(tmp_path: Path, rotate: bool) -> None:
+@pytest.mark.parametrize("rotate", [False, True, "neighbors"])
+def test_a_saved_model_makes_the_same_codes(tmp_path: Path, rotate: bool | str) -> None:
     X = rows()
     model = fitted(X, 3, rotate=rotate)
     model.save(tmp_path / "model")
@@ -286,8 +286,8 @@ def test_the_callback_stops_the_fit() -> None:
     assert model.events_[0]["what"] == "stopped"
 
 
-@pytest.mark.parametrize("rotate", [False, True])
-def test_threads_change_nothing(rotate: bool) -> None:
+@pytest.mark.parametrize("rotate", [False, True, "neighbors"])
+def test_threads_change_nothing(rotate: bool | str) -> None:
     X = rows(20_000, 12)
     one, three = (fitted(X, 4, bits=8, rotate=rotate, n_threads=n, n_iter=3) for n in (1, 3))
     np.testing.assert_array_equal(one.codewords_, three.codewords_)

@@ -93,7 +93,8 @@ def test_any_small_table(data: st.DataObject) -> None:
     width = 32 if dtype == "float32" else 64
     value = st.one_of(
         st.integers(-3, 3).map(float),
-        st.floats(-(2.0**60), 2.0**60, width=width),  # type: ignore[arg-type]
+        st.floats(2.0**-60, 2.0**60, width=width),  # type: ignore[arg-type]
+        st.floats(-(2.0**60), -(2.0**-60), width=width),  # type: ignore[arg-type]
     )
     table = st.lists(st.lists(value, min_size=d, max_size=d), min_size=1, max_size=40)
     X, Q = (np.array(data.draw(table), dtype=dtype) for _ in range(2))

@@ -66,9 +66,9 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         b"\x02" + bytes(7) + b"[]",
     ):
         (tmp_path / "other").write_bytes(content)
-        with pytest.raises(FileError, match=r"Cannot load .*other"):
+        with pytest.raises(FileError, match=r"Cannot load .*other': it is not an index .*; give a"):
             FlatIndex.load(tmp_path / "other")
-    with pytest.raises(FileError, match="not an index of coterie"):
+    with pytest.raises(FileError, match=r"not an index of coterie, but a model; .* coterie.load"):
         FlatIndex.load(tmp_path / "model")
 
 

@@ -20,8 +20,8 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from brute_twin import brute, nearest, values_of
-from coterie.errors import FileError
-from coterie.search import FlatIndex, IVFPQIndex
+from coterie.errors import FileError, ParameterError
+from coterie.search import FlatIndex, IVFPQIndex, load
 from coterie.search._index import METRICS
 from coterie.search._lists import out_of_lists
 
@@ -322,3 +322,12 @@ def test_what_is_refused_is_refused_in_a_sentence(tmp_path: Path) -> None:
         index.add(ROWS[:, :2])
     with pytest.raises(ValueError, match="that float32 overflows; scale"):
         index.search(np.full((1, 10), 1e30), 1)
+
+
+def test_a_rotation_is_for_neighbors(tmp_path: Path) -> None:
+    index = IVFPQIndex(20, 4, 4, rotate=True, random_state=0).fit(ROWS).add(ROWS)
+    assert index.quantizer.rotate == "neighbors"
+    index.save(tmp_path / "index")
+    assert load(tmp_path / "index").quantizer.rotate == "neighbors"
+    with pytest.raises(ParameterError, match="rotate"):
+        IVFPQIndex(20, 4, 4, rotate="best")  # type: ignore[arg-type]

@@ -10,6 +10,8 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +20,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from brute_twin import brute, nearest
+from coterie import ProductQuantizer
 from coterie._kernels import kernels
 from coterie.search import FlatIndex, PQIndex
 from coterie.search._code_blocks import as_bytes, from_blocks, to_blocks
@@ -249,3 +252,19 @@ def test_what_is_refused_is_refused_in_a_sentence() -> None:
         PQIndex(quantizer).search(X, 1)
     with pytest.raises(ValueError, match="that float32 overflows; scale"):
         PQIndex(quantizer).add(X).search(np.full((1, 6), 1e30), 1)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_names_of_columns_are_compared_where_there_are_any(frame: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    named = frame(dict(zip("abcd", X.T, strict=True)))
+    quantizer = ProductQuantizer(2, bits=4, random_state=0).fit(named)
+    index = PQIndex(quantizer, keep_rows=True).add(named).add(X)  # without a warning
+    assert index.search(named, 1).ids.shape == (300, 1)
+    np.testing.assert_array_equal(index.search(X, 1).ids, index.search(named, 1).ids)
+    assert quantizer.feature_names_in_.tolist() == list("abcd")
+    swapped = named[["b", "a", "c", "d"]]
+    for ask in (index.add, lambda rows: index.search(rows, 1)):
+        with pytest.raises(ValueError, match=r"column 0 of .* is 'b' and .* 'a'; pass the same"):
+            ask(swapped)
+    assert index.add(pd.DataFrame(X)).n_rows == 900  # columns without names

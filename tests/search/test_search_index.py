@@ -16,7 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from numpy.testing import assert_array_equal
 
 from brute_twin import brute
-from coterie.search import FlatIndex
+from coterie import ProductQuantizer
+from coterie.search import FlatIndex, IVFPQIndex, PQIndex
 
 
 class RowsUnderIds(RuleBasedStateMachine):
@@ -183,3 +184,36 @@ def test_many_threads_may_ask_while_one_adds_and_removes() -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def _made(kind: str) -> Any:
+    X = np.random.default_rng(0).normal(size=(100, 4))
+    if kind == "flat":
+        return FlatIndex().add(X)
+    if kind == "pq":
+        return PQIndex(ProductQuantizer(2, bits=4, random_state=0).fit(X), keep_rows=True).add(X)
+    return IVFPQIndex(4, 2, 4, keep_rows=True, random_state=0).fit(X).add(X)
+
+
+@pytest.mark.parametrize("kind", ["flat", "pq", "ivf"])
+@pytest.mark.parametrize("change", ["add", "remove"])
+def test_what_is_interrupted_at_its_end_has_not_happened(
+    kind: str, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = _made(kind)
+    Q = np.random.default_rng(1).normal(size=(5, 4))
+    before = index.search(Q, 3)
+
+    def interrupted() -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(index), "_state", lambda self: interrupted())
+        with pytest.raises(KeyboardInterrupt):
+            index.add(Q) if change == "add" else index.remove([0, 1, 2])
+    assert index.ids.tolist() == [*range(100)]
+    assert_array_equal(index.search(Q, 3).ids, before.ids)
+    index.add(Q)
+    assert_array_equal(index.ids, np.arange(105))
+    assert index.remove([*range(100, 105)]).n_rows == 100
+    assert_array_equal(index.search(Q, 3).ids, before.ids)

@@ -1,6 +1,6 @@
 """Quantizers and indexes over files and clusters: what they find in memory, or a sentence.
 
-Covers coterie.quantize._tree_search, coterie.quantize._training_rows.
+Covers coterie.quantize._tree_search, coterie.quantize._training_rows, coterie.search._incoming.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -132,3 +133,15 @@ def test_a_tree_that_holds_rows_of_a_cluster(client: Any) -> None:
 def test_lists_of_too_few_rows_are_refused_in_a_sentence(n_rows: int) -> None:
     with pytest.raises(ValueError, match=r"IVFPQIndex: .*; .*pass"):
         IVFPQIndex(4, 3, 4).fit(ROWS[:n_rows])
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet"])
+def test_files_without_rows_add_nothing_and_ask_nothing(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"none.{kind}"
+    if kind == "npy":
+        np.save(path, np.empty((0, 3)))
+    else:
+        pd.DataFrame(np.empty((0, 3)), columns=list("abc")).to_parquet(path)
+    index = FlatIndex().add(path)
+    assert index.n_rows == 0
+    assert index.add(np.eye(3)).add(path).search(path, 2).ids.shape == (0, 2)

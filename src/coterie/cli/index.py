@@ -62,7 +62,7 @@ _ONLY = {
 @index.command()
 def build(
     vectors: Annotated[
-        Path, typer.Argument(metavar="VECTORS", help="NPY or Parquet file, a vector a row.")
+        Path, typer.Argument(metavar="VECTORS", help="NPY, Parquet or CSV file, a vector a row.")
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="File of the index.")],
     kind: Annotated[
@@ -75,7 +75,9 @@ def build(
     bits: Annotated[
         Bits | None, typer.Option(help="Of pq and ivf: bits of a part; 8 by default.")
     ] = None,
-    rotate: Annotated[bool, typer.Option("--rotate", help="Of pq and ivf: rotate first.")] = False,
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="Of pq and ivf: rotate first, to find more neighbours.")
+    ] = False,
     lists: Annotated[
         int | None, typer.Option(help="Of ivf: lists; about 2 sqrt(n) by default.", min=1)
     ] = None,
@@ -103,7 +105,10 @@ def build(
     refuse_overwriting([vectors], [output])
     raise_when_interrupted()
     made = _learned(kind, vectors, metric.value, own, threads)
-    made.add(str(vectors)).save(output)
+    made.add(str(vectors))
+    if not made.n_rows:
+        raise ValueError(f"{vectors}: it has no rows to index; give a file with vectors.")
+    made.save(output)
     _tell(_facts(made, output) | {"written": str(output)}, output, as_json=as_json, quiet=quiet)
 
 
@@ -111,7 +116,7 @@ def build(
 def search(
     path: Index,
     queries: Annotated[
-        Path, typer.Argument(metavar="QUERIES", help="NPY or Parquet file, a query a row.")
+        Path, typer.Argument(metavar="QUERIES", help="NPY, Parquet or CSV file, a query a row.")
     ],
     output: Annotated[
         Path, typer.Option("-o", "--output", help="NPY file for the ids, a query a row.")
@@ -141,6 +146,11 @@ def search(
     held: Any = load(path, n_threads=threads)
     asked = {"nprobe": nprobe, "rerank": rerank}
     _check_options(_kind_of(held), asked)
+    if rerank is not None and not held.keep_rows:
+        raise ValueError(
+            f"--rerank {rerank} was given and {path} has codes only; leave it out, or build the "
+            "index again with --rerank, so that it keeps the vectors."
+        )
     found = held.search(str(queries), k, **{n: v for n, v in asked.items() if v is not None})
     write_arrays(dict(zip(outputs, [found.ids, found.dists], strict=False)))  # both or neither
     facts = {
@@ -187,7 +197,8 @@ def _learned(
         return FlatIndex(metric=metric, n_threads=threads)
     coding: dict[str, Any] = {
         "n_subvectors": own["parts"] or 8, "bits": int(own["bits"] or 8),
-        "rotate": bool(own["rotate"]), "random_state": own["seed"] or 0, "n_threads": threads,
+        "rotate": "neighbors" if own["rotate"] else False,
+        "random_state": own["seed"] or 0, "n_threads": threads,
     }  # fmt: skip
     if kind is Kind.PQ:
         quantizer = ProductQuantizer(**coding).fit(_to_learn_from(vectors, metric))

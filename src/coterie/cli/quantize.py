@@ -44,7 +44,7 @@ def quantize(
     from coterie.quantize.image import check_png
 
     if output is None:
-        output = picture.with_name(f"{picture.stem}-{k}.png")
+        output = picture.parent / f"{picture.stem}-{k}.png"
     check_png(output)
     check_writable(output)
     refuse_overwriting([picture], [output])

@@ -14,6 +14,9 @@ from coterie._distinct import distinct
 from coterie.data.source import Ints, RowsByNumber, Some, Source
 from coterie.errors import DataError
 
+#: How a file of NumPy's begins.
+_MAGIC = b"\x93NUMPY"
+
 
 class NpySource(Source):
     """A memory map, never copied whole; rows by number come without a pass.
@@ -98,10 +101,7 @@ def mapped(place: Any) -> np.memmap[Any, Any]:
         except PermissionError:
             raise
         except (ValueError, EOFError, OSError, TypeError, SyntaxError, OverflowError) as error:
-            raise DataError(
-                f"{name}: not a readable NPY array of numbers ({' '.join(str(error).split())}); "
-                "write it with numpy.save."
-            ) from error
+            raise unreadable(name, place, error) from error
     if not isinstance(place, np.memmap) or place.dtype.kind not in "fiub":
         raise DataError(f"{name}: holds no real numbers; save a numeric array instead.")
     if place.ndim == 1:
@@ -112,6 +112,26 @@ def mapped(place: Any) -> np.memmap[Any, Any]:
             "per column."
         )
     return place
+
+
+def unreadable(name: str, place: Any, error: Exception) -> DataError:
+    """What to say of a file, or bytes, that NumPy cannot read as one array of numbers."""
+    reason = " ".join(str(error).split())
+    if isinstance(place, (str, os.PathLike)):
+        with open(place, "rb") as file:
+            start = file.read(len(_MAGIC))
+        if not start:
+            reason = "it is empty"
+        elif not _MAGIC.startswith(start):
+            return DataError(
+                f"{name}: not a readable NPY array, as its name says: it begins like something "
+                "else; write it with numpy.save, or name it for what it is, such as .csv."
+            )
+    if "allow_pickle" in reason or "Python objects" in reason:
+        reason = "it holds objects"
+    return DataError(
+        f"{name}: not a readable NPY array of numbers ({reason}); write it with numpy.save."
+    )
 
 
 def _places(columns: Sequence[Any], n_cols: int) -> list[int]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from coterie.data._delimited import Delimited, listing, no_column, read_delimited
 from coterie.data.columns import first_odd, missing_cells, not_finite
+from coterie.data.npy import unreadable
 from coterie.errors import DataError
 
 __all__ = [
@@ -127,10 +128,7 @@ def _read_npy(
     except PermissionError:
         raise
     except (ValueError, EOFError, OSError, TypeError, SyntaxError, OverflowError) as error:
-        raise DataError(
-            f"{name}: not a readable NPY array of numbers ({' '.join(str(error).split())}); write "
-            f"it with numpy.save."
-        ) from error
+        raise unreadable(name, source, error) from error
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
         raise DataError(f"{name}: holds no real numbers; save a numeric array instead.")
     if values.ndim == 1:

@@ -97,6 +97,11 @@ def _check_floats(pixels: npt.NDArray[Any]) -> None:
 
 def _from_file(path: str | os.PathLike[str]) -> Picture:
     name = os.fspath(path)
+    if os.path.isdir(path):
+        raise DataError(
+            f"{name}: this is a directory; pass the file of one picture, of the kinds "
+            f"{', '.join(FORMATS)}."
+        )
     try:
         from PIL import Image
     except ImportError as error:

@@ -43,7 +43,9 @@ class VectorQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimat
     ----------
     n_codewords : int, default=8
     init : str, default="k-means++"
-        How to start, one of the seedings of `coterie.KMeans`.
+        How to start, one of the seedings of `coterie.KMeans`. For rows that come block by block
+        k-means++ draws by other random numbers, and from five codewords on k-means|| stands in for
+        it: another codebook than of the same rows in memory. All others give the same.
     n_init : int, default=1
         Runs from different starts, of which the lowest distortion is kept.
     max_iter : int, default=300

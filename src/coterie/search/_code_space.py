@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,7 +38,10 @@ class CodeSpace:
             raise ValueError(
                 f"{who}: the quantizer is not fitted; call its fit with rows like those to add."
             )
-        self.quantizer, self.metric = quantizer, metric
+        self.metric = metric
+        # Rows come as arrays here, which have no names of columns to compare.
+        self._coder = copy.copy(quantizer)
+        vars(self._coder).pop("feature_names_in_", None)
         books = [np.asarray(book, dtype=np.float32) for book in quantizer.codebooks_]
         self.n_features, self.n_parts, self.n_words = (
             int(quantizer.n_features_in_),
@@ -67,7 +71,7 @@ class CodeSpace:
     def encode(self, rows: Floats) -> npt.NDArray[np.uint8]:
         """The codes of rows, (n_rows, n_parts)."""
         given = to_length_one(rows).astype(rows.dtype) if self.metric == "cosine" else rows
-        return np.asarray(self.quantizer.encode(given))
+        return np.asarray(self._coder.encode(given))
 
     def tables(self, queries: Floats, n_threads: int) -> tuple[npt.NDArray[np.float32], Doubles]:
         """The tables of queries, (n_queries, n_parts, n_words), and their lengths in the space."""

@@ -14,16 +14,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from coterie._checks import check_memory, one_of, whole
 from coterie._config import resolve_n_threads
 from coterie._distinct import distinct
-from coterie._doors import checked
-from coterie.data import elsewhere
 from coterie.errors import FileError, ParameterError
 from coterie.neighbors.index import Neighbors
 from coterie.search._growing import Growing
+from coterie.search._incoming import incoming
 from coterie.search._index_file import Arrays, blaming, read_index, write_index
 
 Ints = npt.NDArray[np.int64]
@@ -125,12 +123,13 @@ class SearchIndex(ABC):
                     n_new += len(part)
                 new_ids = self._new_ids(ids, n_new)
                 self._ids.extend(new_ids)
+                now = self._state()
             except BaseException:
                 self._forget_after(before)
                 self._ids.truncate(before)
                 raise
             self._next_id = max(self._next_id, int(new_ids.max(initial=-1)) + 1)
-            self._now = self._state()
+            self._now = now
         return self
 
     def remove(self, ids: Any) -> Self:
@@ -145,10 +144,14 @@ class SearchIndex(ABC):
                     f"{who}: id {unknown[0]} was to be removed and no row has it; pass ids of rows "
                     "that are there, see index.ids."
                 )
-            kept = ~np.isin(held, gone)
-            self._keep(kept)
-            self._ids = Growing(held[kept])
-            self._now = self._state()
+            kept, before = ~np.isin(held, gone), self.__dict__.copy()
+            try:
+                self._keep(kept)  # puts new arrays in the place of the old
+                self._ids = Growing(held[kept])
+                self._now = self._state()
+            except BaseException:
+                self.__dict__.update(before)
+                raise
         return self
 
     def search(self, queries: Any, k: int) -> Neighbors:
@@ -231,20 +234,7 @@ class SearchIndex(ABC):
 
     def _parts(self, rows: Any, name: str = "X") -> Iterator[Floats]:
         """Rows in this index's own precision, checked, some at a time."""
-        who = type(self).__name__
-        source = elsewhere(rows)
-        for part in [rows] if source is None else (block.rows for block in source):
-            part = part.toarray() if sp.issparse(part) and source is not None else part
-            part = checked(
-                who, part, name, dtype=self.dtype, order="C", ensure_all_finite=True,
-                ensure_min_samples=0,
-            )  # fmt: skip
-            if self.n_features is not None and part.shape[1] != self.n_features:
-                raise ValueError(
-                    f"{who}: the index has rows of {self.n_features} columns and {name} has "
-                    f"{part.shape[1]}; pass rows with the same columns."
-                )
-            yield part
+        return incoming(type(self).__name__, rows, self.dtype, self.n_features, name)
 
     def _new_ids(self, ids: Any, n_new: int) -> Ints:
         who = type(self).__name__

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from coterie._files import FORMAT as MODEL_FORMAT
 from coterie._writing import writing
 from coterie.errors import FileError
 
@@ -32,6 +33,11 @@ _TYPES: dict[str, np.dtype[Any]] = {
 }  # fmt: skip
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 _HEADER_BYTES = 1 << 24
+_NO_INDEX = (
+    "it is not an index of coterie; give a file that an index's save, or 'coterie index build', "
+    "wrote."
+)
+_A_MODEL = "it is not an index of coterie, but a model; open it with coterie.load."
 _STEP = 1 << 26
 
 
@@ -120,12 +126,14 @@ def _header(path: Path) -> _Header:
         raise FileError("it is not a regular file; give the path of a saved index.")
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
-        if size > _HEADER_BYTES:
-            raise FileError("it is not an index of coterie.")
-        layout = json.loads(file.read(size))
-    told = json.loads(layout.pop("__metadata__", {}).get(FORMAT, "null"))
+        header = file.read(min(size, _HEADER_BYTES + 1))
+    if size > _HEADER_BYTES or not header.startswith(b"{"):
+        raise FileError(_NO_INDEX)
+    layout = json.loads(header)
+    metadata = layout.pop("__metadata__", {})
+    told = json.loads(metadata.get(FORMAT, "null"))
     if told is None:
-        raise FileError("it is not an index of coterie.")
+        raise FileError(_A_MODEL if MODEL_FORMAT in metadata else _NO_INDEX)
     if told["schema"] != SCHEMA:
         raise FileError(
             f"it was written by coterie {told['version']} in file schema {told['schema']}, and "

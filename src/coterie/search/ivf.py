@@ -101,7 +101,8 @@ class IVFPQIndex(SearchIndex):
     rerank : int or None
         How many rows are compared exactly, k at least; implies `keep_rows`.
     rotate : bool
-        Whether residuals are rotated before they are cut into parts (OPQ).
+        Whether residuals are rotated before they are cut into parts (OPQ), by
+        ``ProductQuantizer(rotate="neighbors")``: for codes that find most neighbours.
     keep_rows : bool
         Keep the rows, so that `search` can be told to rerank.
     metric : {"euclidean", "sqeuclidean", "inner_product", "cosine"}
@@ -150,7 +151,9 @@ class IVFPQIndex(SearchIndex):
         self.n_lists, self.nprobe, self.rerank = int(n_lists), int(nprobe), rerank
         self.keep_rows = bool(keep_rows) or rerank is not None
         self.random_state = random_state
-        self.quantizer = ProductQuantizer(n_subvectors, bits=bits, rotate=rotate)
+        self.quantizer = ProductQuantizer(
+            n_subvectors, bits=bits, rotate="neighbors" if rotate in (True,) else rotate
+        )
         self.quantizer._check_params()
         self._learned: _Learned | None = None
         self._lists = in_lists(np.empty(0, np.int64), np.empty((0, 1), np.uint8), self.n_lists)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -162,6 +163,19 @@ class PQIndex(SearchIndex):
             )  # fmt: skip
         return proved
 
+    def _parts(self, rows: Any, name: str = "X") -> Iterator[Floats]:
+        known = getattr(self.quantizer, "feature_names_in_", None)
+        given = getattr(rows, "columns", None)
+        if known is not None and given is not None and isinstance(given[0], str):
+            for column, (fitted, found) in enumerate(zip(known, given, strict=False)):
+                if fitted != found:
+                    raise ValueError(
+                        f"{self._kind}: column {column} of {name} is {found!r} and that of the "
+                        f"rows the quantizer was fitted on {fitted!r}; pass the same columns in "
+                        "the same order."
+                    )
+        return super()._parts(rows, name)
+
     def _take(self, rows: Floats) -> None:
         space = self._space
         if not len(rows):
@@ -169,8 +183,9 @@ class PQIndex(SearchIndex):
         codes = space.encode(rows)
         n_full = self._n_coded // BLOCK_ROWS
         begun = from_blocks(self._blocks.view[n_full:], self._n_coded - n_full * BLOCK_ROWS)
+        blocks = to_blocks(np.concatenate([begun, as_bytes(codes, space.bits)]))
         self._blocks.truncate(n_full)
-        self._blocks.extend(to_blocks(np.concatenate([begun, as_bytes(codes, space.bits)])))
+        self._blocks.extend(blocks)
         self._n_coded += len(rows)
         if self.keep_rows:
             self._rows.extend(rows)
