@@ -69,6 +69,13 @@ class _Learned(NamedTuple):
     words: npt.NDArray[np.float32]
     longest: tuple[float, float]  # of the centres, and of what codes stand for
 
+    def probes(self, queries: Floats, nprobe: int, n_threads: int) -> Ints:
+        """The lists that queries look into, nearest first; queries are checked."""
+        shape = (len(queries), nprobe)
+        found = Neighbors(np.empty(shape), np.empty(shape, dtype=np.int64))
+        self.coarse._answer(self.coarse._now, queries, found, n_threads)
+        return found.ids
+
 
 class IVFPQIndex(SearchIndex):
     """Codes of residuals in inverted lists, of which a query looks into the nearest few.
@@ -235,7 +242,7 @@ class IVFPQIndex(SearchIndex):
             here = slice(begin, begin + _QUERIES)
             placed = space.place(queries[here])
             self._check_range(learned, placed)
-            probes = learned.coarse.search(queries[here], min(nprobe, self.n_lists)).ids
+            probes = learned.probes(queries[here], min(nprobe, self.n_lists), n_threads)
             asked = _ListQueries(learned.words, space.starts, learned.turned, placed, probes)
             dists, ids = found.dists[here], found.ids[here]
             if rerank is None:

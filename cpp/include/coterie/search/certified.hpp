@@ -117,6 +117,10 @@ public:
         if (candidates_.size() >= std::max<std::size_t>(1 << 15, 4 * k_)) prove();
     }
 
+    void take_some(std::int64_t first, const std::int32_t* lanes, const float* values, int count) {
+        for (int i = 0; i < count; ++i) take(values[i], first + lanes[i]);
+    }
+
     // Compare exactly, in the order of lower bounds, until no other candidate can be nearer.
     void prove() {
         drop();
@@ -192,7 +196,7 @@ void search_certified(const Codes& codes, const CodedRows<In>& coded, const floa
             asked.push_back({tables + q * table_size, codes.n_parts, codes.n_words()});
             provers.emplace_back(coded, asked.back(), queries.row(q), query_norms[q], k);
         }
-        scan_codes(codes, asked, provers, 0, n_blocks);
+        CodeScanner(codes.n_parts, codes.bits).scan(codes, asked, provers, 0, n_blocks);
         for (std::int64_t q = first; q < last; ++q) {
             provers[q - first].prove();
             n_compared[q] = provers[q - first].n_compared();
