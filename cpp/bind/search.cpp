@@ -97,12 +97,12 @@ void search_codes_and_compare_of(Cube<const std::uint8_t> blocks,
 template <class In>
 void search_certified_of(Cube<const std::uint8_t> blocks, Column<const std::int64_t> row_ids,
                          std::int64_t n_parts, int bits, Cube<const float> tables,
-                         Table<const In> rows, Column<const float> errors, float worst_error,
+                         Table<const In> rows, Column<const float> errors, double worst_error,
                          double longest, double stretch, const std::string& metric,
                          Table<const In> queries, Column<const double> query_norms,
                          Table<double> values, Table<std::int64_t> ids,
                          Column<std::int64_t> n_compared, int n_threads) {
-    const search::CodedRows<In> coded{view(rows), row_ids.data(), errors.data(),     worst_error,
+    const search::CodedRows<In> coded{view(rows), row_ids.data(), errors.data(),
                                       longest,    stretch,        measure_of(metric)};
     const search::Codes codes = codes_of(blocks, coded.rows.n_rows, n_parts, bits);
     const Matrix<const In> asked = view(queries);
@@ -115,10 +115,9 @@ void search_certified_of(Cube<const std::uint8_t> blocks, Column<const std::int6
     require_length(n_compared, asked.n_rows, "there must be a count for every query");
     require_answers(values, ids, asked.n_rows);
     without_gil([&] {
-        search::search_certified(codes, coded, tables.data(), asked, query_norms.data(),
-                                 static_cast<std::int64_t>(ids.shape(1)), values.data(), ids.data(),
-                                 n_compared.data(), length_by(metric == "euclidean"),
-                                 crew_of(n_threads));
+        search::search_certified(codes, coded, worst_error, tables.data(), asked,
+                                 query_norms.data(), answers_to(values, ids, metric == "euclidean"),
+                                 n_compared.data(), crew_of(n_threads));
     });
 }
 

@@ -9,6 +9,7 @@
 #include "records.hpp"
 #include "search_args.hpp"
 
+#include "coterie/search/certified_lists.hpp"
 #include "coterie/search/lists.hpp"
 
 namespace coterie::bind {
@@ -62,12 +63,10 @@ struct SpaceArgs {
     Table<const float> words;
     Column<const std::int64_t> starts;
     Table<const double> centers, queries;
-    Table<const std::int64_t> probes;
 
     bool read(nb::handle from) {
         return read_attribute(from, "words", words) && read_attribute(from, "starts", starts) &&
-               read_attribute(from, "centers", centers) &&
-               read_attribute(from, "queries", queries) && read_attribute(from, "probes", probes);
+               read_attribute(from, "centers", centers) && read_attribute(from, "queries", queries);
     }
 
     search::ListSpace checked(const ListArgs& lists, Measure measure) const {
@@ -83,40 +82,81 @@ struct SpaceArgs {
         require(space.centers.n_cols == n_cols, "queries and centres must have the same columns");
         require_length(lists.row_starts, space.centers.n_rows + 1,
                        "there must be one centre a list");
-        require_length(probes, space.queries.n_rows, "there must be probes for every query");
-        require(probes.shape(1) > 0, "there must be probes for every query");
-        require_indexes(probes.data(), static_cast<std::int64_t>(probes.size()),
-                        space.centers.n_rows, "probes must be of lists that there are");
         return space;
     }
 };
 
-void search_lists_of(ListArgs lists, const SpaceArgs& given, const std::string& metric,
-                     Table<double> values, Table<std::int64_t> ids, int n_threads) {
+// The lists that every query looks into.
+using Probes = Table<const std::int64_t>;
+
+void require_probes(const Probes& probes, const search::ListSpace& space) {
+    require_length(probes, space.queries.n_rows, "there must be probes for every query");
+    require(probes.shape(1) > 0, "there must be probes for every query");
+    require_indexes(probes.data(), static_cast<std::int64_t>(probes.size()), space.centers.n_rows,
+                    "probes must be of lists that there are");
+}
+
+// Rows, and how far they are from their codes and from the centres of their lists.
+template <class In>
+struct ProofArgs {
+    Table<const In> rows;
+    Column<const std::int64_t> ids;
+    Column<const float> errors, radii, worst_errors;
+    double longest = 0, longest_word = 0, stretch = 0;
+
+    bool read(nb::handle from) {
+        return read_attribute(from, "rows", rows) && read_attribute(from, "ids", ids) &&
+               read_attribute(from, "errors", errors) && read_attribute(from, "radii", radii) &&
+               read_attribute(from, "worst_errors", worst_errors) &&
+               read_attribute(from, "longest", longest) &&
+               read_attribute(from, "longest_word", longest_word) &&
+               read_attribute(from, "stretch", stretch);
+    }
+
+    search::CodedRows<In> checked(const ListArgs& lists, Measure measure) const {
+        const auto n_rows = static_cast<std::int64_t>(rows.shape(0));
+        const std::int64_t n_lists = static_cast<std::int64_t>(lists.row_starts.shape(0)) - 1;
+        require_length(lists.ids, n_rows, "there must be one id a row");
+        require_length(ids, n_rows, "there must be one id a row");
+        require_length(errors, n_rows, "there must be one error a row");
+        require_length(radii, n_lists, "there must be one radius a list");
+        require_length(worst_errors, n_lists, "there must be one worst error a list");
+        return {view(rows), ids.data(), errors.data(), longest, stretch, measure};
+    }
+};
+
+// Angles are those of products of rows of length one.
+Measure measure_of_codes(Measure measure) {
+    return measure == Measure::squares ? Measure::squares : Measure::product;
+}
+
+void search_lists_of(ListArgs lists, const SpaceArgs& given, Probes probes,
+                     const std::string& metric, Table<double> values, Table<std::int64_t> ids,
+                     int n_threads) {
     lists.check();
     const Measure measure = measure_of(metric);
     require(measure != Measure::angle, "codes are compared by squares or products");
     const search::ListSpace space = given.checked(lists, measure);
+    require_probes(probes, space);
     require_answers(values, ids, space.queries.n_rows);
     without_gil([&] {
         const search::TellAsFound tell{answers_to(values, ids, metric == "euclidean")};
-        search::search_lists(lists.view(), space, given.probes.data(),
-                             static_cast<std::int64_t>(given.probes.shape(1)), tell.answers.k, tell,
+        search::search_lists(lists.view(), space, probes.data(),
+                             static_cast<std::int64_t>(probes.shape(1)), tell.answers.k, tell,
                              crew_of(n_threads));
     });
 }
 
 template <class In>
-void search_lists_and_compare_of(ListArgs lists, const SpaceArgs& given, std::int64_t n_found,
-                                 Table<const In> rows, const std::string& metric,
-                                 Table<const In> queries, Table<double> values,
-                                 Table<std::int64_t> ids, int n_threads) {
+void search_lists_and_compare_of(ListArgs lists, const SpaceArgs& given, Probes probes,
+                                 std::int64_t n_found, Table<const In> rows,
+                                 const std::string& metric, Table<const In> queries,
+                                 Table<double> values, Table<std::int64_t> ids, int n_threads) {
     const search::CompareExactly compare{answers_to(values, ids, metric == "euclidean"),
                                          measure_of(metric), view(rows), view(queries)};
     lists.check();
-    // Angles are those of products of rows of length one.
-    const search::ListSpace space = given.checked(
-        lists, compare.measure == Measure::squares ? Measure::squares : Measure::product);
+    const search::ListSpace space = given.checked(lists, measure_of_codes(compare.measure));
+    require_probes(probes, space);
     require(n_found > 0, "some rows must be found");
     require_length(lists.ids, compare.rows.n_rows, "there must be one id a row");
     require(compare.rows.n_cols == compare.queries.n_cols,
@@ -124,9 +164,32 @@ void search_lists_and_compare_of(ListArgs lists, const SpaceArgs& given, std::in
     require_length(queries, space.queries.n_rows, "queries must be those of the space");
     require_answers(values, ids, space.queries.n_rows);
     without_gil([&] {
-        search::search_lists(lists.view(), space, given.probes.data(),
-                             static_cast<std::int64_t>(given.probes.shape(1)), n_found, compare,
+        search::search_lists(lists.view(), space, probes.data(),
+                             static_cast<std::int64_t>(probes.shape(1)), n_found, compare,
                              crew_of(n_threads));
+    });
+}
+
+template <class In>
+void search_lists_certified_of(ListArgs lists, const SpaceArgs& given, const ProofArgs<In>& proof,
+                               const std::string& metric, Table<const In> queries,
+                               Table<double> values, Table<std::int64_t> ids,
+                               Column<std::int64_t> n_compared, int n_threads) {
+    lists.check();
+    const Measure measure = measure_of(metric);
+    const search::CodedRows<In> coded = proof.checked(lists, measure);
+    const search::ListSpace space = given.checked(lists, measure_of_codes(measure));
+    const search::ListReach reach{proof.radii.data(), proof.worst_errors.data(),
+                                  proof.longest_word};
+    const Matrix<const In> asked = view(queries);
+    require(asked.n_cols == coded.rows.n_cols, "queries and rows must have the same columns");
+    require_length(queries, space.queries.n_rows, "queries must be those of the space");
+    require_length(n_compared, asked.n_rows, "there must be a count for every query");
+    require_answers(values, ids, asked.n_rows);
+    without_gil([&] {
+        search::search_lists_certified(lists.view(), space, coded, reach, asked,
+                                       answers_to(values, ids, metric == "euclidean"),
+                                       n_compared.data(), crew_of(n_threads));
     });
 }
 
@@ -134,12 +197,15 @@ void search_lists_and_compare_of(ListArgs lists, const SpaceArgs& given, std::in
 
 void add_search_lists(nb::module_& m) {
     using namespace nb::literals;
-    m.def("search_lists", &search_lists_of, "lists"_a, "asked"_a, "metric"_a,
-          "values"_a.noconvert(), "ids"_a.noconvert(), "n_threads"_a);
+    m.def("search_lists", &search_lists_of, "lists"_a, "asked"_a, "probes"_a.noconvert(),
+          "metric"_a, "values"_a.noconvert(), "ids"_a.noconvert(), "n_threads"_a);
     const auto add_comparing = [&]<class In>(In) {
         m.def("search_lists_and_compare", &search_lists_and_compare_of<In>, "lists"_a, "asked"_a,
-              "n_found"_a, "rows"_a.noconvert(), "metric"_a, "queries"_a.noconvert(),
-              "values"_a.noconvert(), "ids"_a.noconvert(), "n_threads"_a);
+              "probes"_a.noconvert(), "n_found"_a, "rows"_a.noconvert(), "metric"_a,
+              "queries"_a.noconvert(), "values"_a.noconvert(), "ids"_a.noconvert(), "n_threads"_a);
+        m.def("search_lists_certified", &search_lists_certified_of<In>, "lists"_a, "asked"_a,
+              "proof"_a, "metric"_a, "queries"_a.noconvert(), "values"_a.noconvert(),
+              "ids"_a.noconvert(), "n_compared"_a.noconvert(), "n_threads"_a);
     };
     add_comparing(float{});
     add_comparing(double{});

@@ -265,6 +265,7 @@ def test_any_damage_is_noticed_or_does_no_harm(small: Path, data: st.DataObject)
         return
     index.search(ROWS[:3, :4], 2)
     index.search(ROWS[:3, :4], 2, rerank=30)
+    index.search_certified(ROWS[:3, :4], 2)
 
 
 @pytest.mark.parametrize(

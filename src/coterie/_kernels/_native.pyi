@@ -661,6 +661,7 @@ def search_codes_and_compare(
 def search_lists(
     lists: object,
     asked: object,
+    probes: NDArray[np.int64],
     metric: str,
     values: Doubles,
     ids: NDArray[np.int64],
@@ -669,12 +670,24 @@ def search_lists(
 def search_lists_and_compare(
     lists: object,
     asked: object,
+    probes: NDArray[np.int64],
     n_found: int,
     rows: Floats | None,
     metric: str,
     queries: Floats,
     values: Doubles,
     ids: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def search_lists_certified(
+    lists: object,
+    asked: object,
+    proof: object,
+    metric: str,
+    queries: Floats,
+    values: Doubles,
+    ids: NDArray[np.int64],
+    n_compared: NDArray[np.int64],
     n_threads: int,
 ) -> None: ...
 def search_certified(

@@ -13,9 +13,6 @@ from coterie._kernels import kernels
 Floats = npt.NDArray[Any]
 Doubles = npt.NDArray[np.float64]
 
-#: Rows that are looked at together.
-_BLOCK = 1 << 14
-
 
 class Quantizer(Protocol):
     """What an index needs of a fitted product quantizer, besides an optional `rotation_`."""
@@ -86,17 +83,11 @@ class CodeSpace:
             )
         return tables, np.sqrt(np.square(asked).sum(axis=1))
 
-    def errors(self, rows: Floats, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-        """How far every row is from its code, rounded up."""
-        errors = np.empty(len(rows), dtype=np.float32)
-        for begin in range(0, len(rows), _BLOCK):
-            here = slice(begin, begin + _BLOCK)
-            off = self.place(rows[here])
-            for m, book in enumerate(self._books):
-                off[:, self.starts[m] : self.starts[m + 1]] -= book[codes[here, m]]
-            exact = np.sqrt(np.square(off).sum(axis=1)) * (1 + 1e-12)
-            errors[here] = np.nextafter(exact.astype(np.float32), np.float32(np.inf))
-        return errors
+    def decode(self, codes: npt.NDArray[np.uint8]) -> Doubles:
+        """What codes of shape (n_rows, n_parts) stand for."""
+        return np.concatenate(
+            [book[codes[:, m]].astype(np.float64) for m, book in enumerate(self._books)], axis=1
+        )
 
     @property
     def word_columns(self) -> npt.NDArray[np.float32]:

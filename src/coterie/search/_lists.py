@@ -52,6 +52,14 @@ def out_of_lists(lists: Lists) -> tuple[Ints, Bytes]:
     return labels, codes
 
 
+def list_maxima(lists: Lists, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The largest value, zero at least, of the rows of every list."""
+    maxima = np.zeros(lists.n_lists, dtype=np.float32)
+    labels = np.repeat(np.arange(lists.n_lists), np.diff(lists.row_starts))
+    np.maximum.at(maxima, labels, values[lists.rows])
+    return maxima
+
+
 def check_lists(lists: Lists, n_rows: int, n_lists: int, width: int) -> None:
     """Refuse what a file brought unless every row is in one list."""
     blocks, row_starts, rows = lists

@@ -2,72 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from coterie._checks import whole
-from coterie._kernels import kernels
 from coterie.data import ArraySource, elsewhere
 from coterie.errors import FileError, ParameterError
 from coterie.neighbors.index import Neighbors
 from coterie.quantize import ProductQuantizer
+from coterie.search._certified import CertifiedNeighbors, Gaps, gaps
 from coterie.search._coarse import learn_lists, nearest_center, residuals
 from coterie.search._code_blocks import Bytes, as_bytes, n_bytes
-from coterie.search._code_space import CodeSpace, Doubles, to_length_one
-from coterie.search._growing import Growing
+from coterie.search._code_space import Doubles, to_length_one
 from coterie.search._index import Floats, Ints, SearchIndex
 from coterie.search._index_file import Arrays
+from coterie.search._kept_rows import KeptRows, restored_rows
+from coterie.search._list_space import ListSpace, list_space
+from coterie.search._list_state import ListState, list_state
 from coterie.search._lists import Lists, check_lists, in_lists, out_of_lists
-from coterie.search._rerank import check_rerank, n_to_find
+from coterie.search._rerank import check_rerank
 from coterie.search._stored_quantizer import restored, stored
-from coterie.search.flat import FlatIndex
 
 __all__ = ["IVFPQIndex"]
-
-#: Queries that are answered together.
-_QUERIES = 4096
-
-
-class _CodeLists(NamedTuple):
-    """What the kernel scans."""
-
-    blocks: Bytes
-    row_starts: Ints
-    rows: Ints
-    ids: Ints
-    n_parts: int
-    bits: int
-
-
-class _ListQueries(NamedTuple):
-    """What it is asked, in the space of the codes."""
-
-    words: npt.NDArray[np.float32]
-    starts: Ints
-    centers: Doubles
-    queries: Doubles
-    probes: Ints
-
-
-class _Now(NamedTuple):
-    ids: Ints
-    lists: Lists
-    place_ids: Ints  # the ids in the order of the lists
-    rows: Floats | None
-
-
-class _Learned(NamedTuple):
-    """What `fit` leaves."""
-
-    centers: Doubles
-    space: CodeSpace
-    coarse: FlatIndex  # of the centres
-    turned: Doubles  # the centres among the codes
-    words: npt.NDArray[np.float32]
-    longest: tuple[float, float]  # of the centres, and of what codes stand for
 
 
 class IVFPQIndex(SearchIndex):
@@ -81,12 +40,12 @@ class IVFPQIndex(SearchIndex):
 
     With `rerank` the index also keeps the rows, and compares so many of the nearest by code
     exactly: with ``nprobe=n_lists`` and ``rerank=n_rows`` the answer is that of `FlatIndex`, to
-    the last bit.
+    the last bit. With `keep_rows`, `search_certified` proves which of all rows are the nearest.
 
     A search takes O(n_lists n_features + nprobe (n_features 2^bits + M n_rows / n_lists)) time a
     query. Memory: M (8 bits) or M / 2 (4 bits) bytes a row, up to 63 rows of padding a list, and
-    24 bytes a row for its id and its place; the centres; the rows, if kept. `add` and `remove`
-    rewrite the lists, in time that grows with their size: add many rows at once.
+    24 bytes a row for its id and its place; the centres; the rows and 8 bytes each, if kept. `add`
+    and `remove` rewrite the lists, in time that grows with their size: add many rows at once.
 
     Parameters
     ----------
@@ -104,7 +63,7 @@ class IVFPQIndex(SearchIndex):
         Whether residuals are rotated before they are cut into parts (OPQ), by
         ``ProductQuantizer(rotate="neighbors")``: for codes that find most neighbours.
     keep_rows : bool
-        Keep the rows, so that `search` can be told to rerank.
+        Keep the rows, for `search_certified`, and so that `search` can be told to rerank.
     metric : {"euclidean", "sqeuclidean", "inner_product", "cosine"}
         As for `FlatIndex`.
     dtype : {"float32", "float64"}
@@ -155,10 +114,10 @@ class IVFPQIndex(SearchIndex):
             n_subvectors, bits=bits, rotate="neighbors" if rotate in (True,) else rotate
         )
         self.quantizer._check_params()
-        self._learned: _Learned | None = None
+        self._learned: ListSpace | None = None
         self._lists = in_lists(np.empty(0, np.int64), np.empty((0, 1), np.uint8), self.n_lists)
         self._coming: list[tuple[Ints, Bytes]] = []
-        self._rows: Growing | None = None
+        self._rows: KeptRows | None = None
 
     @property
     def n_features(self) -> int | None:
@@ -220,51 +179,30 @@ class IVFPQIndex(SearchIndex):
             _check_count("nprobe", nprobe)
         check_rerank(self._kind, rerank, self.keep_rows)
         asked, found, now = self._question(queries, k)
-        self._ask(now, asked, found, nprobe or self.nprobe, rerank or self.rerank, self._threads())
+        now.ask(asked, found, nprobe or self.nprobe, rerank or self.rerank, self._threads())
         return found
 
-    def _answer(self, now: _Now, queries: Floats, found: Neighbors, n_threads: int) -> None:
-        self._ask(now, queries, found, self.nprobe, self.rerank, n_threads)
+    def search_certified(self, queries: Any, k: int) -> CertifiedNeighbors:
+        """The k nearest of all rows, with a proof; `keep_rows` is needed, `nprobe` has no say.
 
-    def _ask(
-        self, now: _Now, queries: Floats, found: Neighbors, nprobe: int, rerank: int | None,
-        n_threads: int,
-    ) -> None:  # fmt: skip
-        """Write the neighbours that some lists have, by code or of rows."""
-        learned = self._fitted()
-        space, metric = learned.space, self.metric
-        lists = _CodeLists(*now.lists, now.place_ids, space.n_parts, space.bits)
-        for begin in range(0, len(queries), _QUERIES):
-            here = slice(begin, begin + _QUERIES)
-            placed = space.place(queries[here])
-            self._check_range(learned, placed)
-            probes = learned.coarse.search(queries[here], min(nprobe, self.n_lists)).ids
-            asked = _ListQueries(learned.words, space.starts, learned.turned, placed, probes)
-            dists, ids = found.dists[here], found.ids[here]
-            if rerank is None:
-                by = "inner_product" if metric == "cosine" else metric
-                kernels.search_lists(lists, asked, by, dists, ids, n_threads)
-                if metric == "cosine":
-                    np.add(dists, 1, out=dists)
-            else:
-                n_found = n_to_find(rerank, dists.shape[1], len(now.ids))
-                kernels.search_lists_and_compare(
-                    lists, asked, n_found, now.rows, metric, queries[here], dists, ids, n_threads
-                )
+        Lists are looked into by the distance of their centres; one whose rows cannot be near
+        enough, as |q - x| >= |q - c| - max |x - c|, is passed over. Within a list codes bound the
+        distances of rows from both sides, as for `PQIndex`. The answer is that of `FlatIndex`, to
+        the last bit.
 
-    def _check_range(self, learned: _Learned, placed: Doubles) -> None:
-        """Refuse queries whose tables float32 cannot hold."""
-        longest = float(np.sqrt(np.square(placed).sum(axis=1).max(initial=0)))
-        center, word = learned.longest
-        product = self.metric in ("inner_product", "cosine")
-        reach = longest * word if product else (longest + center + word) ** 2
-        if not reach < 1e37:
-            raise ValueError(
-                f"{self._kind}: queries are so far from the codewords that float32 overflows; "
-                "scale rows and queries down."
-            )
+        Returns
+        -------
+        CertifiedNeighbors
+            With `n_compared`, how many rows each query had to be compared with.
+        """
+        asked, found, now = self._question(queries, k)
+        proved: CertifiedNeighbors = now.certify(asked, found, self._threads())
+        return proved
 
-    def _fitted(self) -> _Learned:
+    def _answer(self, now: ListState, queries: Floats, found: Neighbors, n_threads: int) -> None:
+        now.ask(queries, found, self.nprobe, self.rerank, n_threads)
+
+    def _fitted(self) -> ListSpace:
         if self._learned is None:
             raise ValueError(
                 f"{self._kind}: it has no lists yet; call fit with rows like those to add."
@@ -273,23 +211,15 @@ class IVFPQIndex(SearchIndex):
 
     def _start_from(self, centers: Doubles) -> None:
         """Make ready for rows, with these centres and the fitted quantizer."""
-        space = CodeSpace(self._kind, self.quantizer, self.metric)
-        by_product = self.metric in ("inner_product", "cosine")
-        coarse = FlatIndex(
-            metric="inner_product" if by_product else "sqeuclidean", dtype=self.dtype,
-            n_threads=self.n_threads,
-        ).add(centers)  # fmt: skip
-        words = space.word_columns
-        longest = (
-            float(np.sqrt(np.square(centers).sum(axis=1).max())),
-            float(np.sqrt(np.square(words, dtype=np.float64).max(axis=1).sum())),
+        learned = list_space(
+            self._kind, self.quantizer, centers, self.metric, self.dtype, self.n_threads
         )
-        self._learned = _Learned(centers, space, coarse, space.turn(centers), words, longest)
-        width = n_bytes(space.n_parts, space.bits)
+        self._learned = learned
+        width = n_bytes(learned.space.n_parts, learned.space.bits)
         self._lists = in_lists(np.empty(0, np.int64), np.empty((0, width), np.uint8), self.n_lists)
         self._coming = []
         if self.keep_rows:
-            self._rows = Growing(np.empty((0, space.n_features), self.dtype))
+            self._rows = KeptRows(np.empty((0, learned.space.n_features), self.dtype))
 
     def _take(self, rows: Floats) -> None:
         learned = self._fitted()
@@ -300,7 +230,8 @@ class IVFPQIndex(SearchIndex):
         codes = self.quantizer.encode(residuals(given, learned.centers, labels))
         self._coming.append((labels.astype(np.int64), as_bytes(codes, learned.space.bits)))
         if self._rows is not None:
-            self._rows.extend(rows)
+            space, turned = learned.space, learned.turned
+            self._rows.extend(rows, gaps(space, rows, codes, turned, labels.astype(np.int64)))
 
     def _forget_after(self, n_rows: int) -> None:
         self._coming = []
@@ -311,16 +242,14 @@ class IVFPQIndex(SearchIndex):
         labels, codes = out_of_lists(self._lists)
         self._lists = in_lists(labels[kept], codes[kept], self.n_lists)
         if self._rows is not None:
-            self._rows = Growing(self._rows.view[kept])
+            self._rows = self._rows.only(kept)
 
-    def _state(self) -> _Now:
+    def _state(self) -> ListState:
         if self._coming:
             parts = [out_of_lists(self._lists), *self._coming]
             labels, codes = (np.concatenate(column) for column in zip(*parts, strict=True))
             self._lists, self._coming = in_lists(labels, codes, self.n_lists), []
-        rows = None if self._rows is None else self._rows.view
-        ids = self._ids.view
-        return _Now(ids, self._lists, ids[self._lists.rows], rows)
+        return list_state(self._kind, self._ids.view, self._fitted(), self._lists, self._rows)
 
     def _stored(self) -> tuple[dict[str, Any], Arrays]:
         learned = self._fitted()
@@ -328,7 +257,7 @@ class IVFPQIndex(SearchIndex):
         arrays |= {"centers": learned.centers, "blocks": self._lists.blocks,
                    "row_starts": self._lists.row_starts, "places": self._lists.rows}  # fmt: skip
         if self._rows is not None:
-            arrays["rows"] = self._rows.view
+            arrays |= self._rows.stored()
         told = {"n_lists": self.n_lists, "nprobe": self.nprobe, "rerank": self.rerank,
                 "keep_rows": self.keep_rows}  # fmt: skip
         return {"quantizer": settings, **told}, arrays
@@ -337,21 +266,20 @@ class IVFPQIndex(SearchIndex):
     def _restored(cls, settings: dict[str, Any], arrays: Arrays, n_threads: int | None) -> Self:
         centers = np.array(arrays.pop("centers"))
         lists = Lists(*(arrays.pop(name) for name in ("blocks", "row_starts", "places")))
-        rows = arrays.pop("rows") if settings["keep_rows"] else None
         given = {name: settings[name] for name in ("n_lists", "nprobe", "rerank", "keep_rows")}
         index = cls(
             metric=settings["metric"], dtype=settings["dtype"], n_threads=n_threads, **given
         )
+        names = ("rows", *Gaps._fields) if index.keep_rows else ()
+        held = {name: arrays.pop(name) for name in names}
         index.quantizer = restored(settings["quantizer"], arrays)
         shape = (index.n_lists, index.quantizer.n_features_in_)
         if centers.dtype != np.float64 or centers.shape != shape or not np.isfinite(centers).all():
             raise FileError("it is damaged: its centres are not one a list.")
         index._start_from(centers)
         index._lists = lists
-        if rows is not None:
-            if rows.dtype != index.dtype or rows.ndim != 2 or rows.shape[1] != shape[1]:
-                raise FileError("it is damaged: its rows are of another type or shape.")
-            index._rows = Growing(rows)
+        if index.keep_rows:
+            index._rows = restored_rows(held, index.dtype, shape[1])
         return index
 
     def _check_restored(self, n_rows: int) -> None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from coterie._kernels import kernels
 from coterie.errors import FileError
 from coterie.neighbors.index import Neighbors
+from coterie.search._certified import CertifiedNeighbors, gaps, longest
 from coterie.search._code_blocks import BLOCK_ROWS, as_bytes, from_blocks, n_bytes, to_blocks
 from coterie.search._code_space import CodeSpace, Quantizer
 from coterie.search._growing import Growing
@@ -23,17 +24,6 @@ __all__ = ["CertifiedNeighbors", "PQIndex"]
 
 #: Queries whose tables are made together.
 _QUERIES = 4096
-
-
-class CertifiedNeighbors(NamedTuple):
-    """Neighbours that are proved to be the nearest, and how many rows were compared for that.
-
-    `dists` and `ids` are of shape (n_queries, k), `n_compared` of shape (n_queries,).
-    """
-
-    dists: npt.NDArray[np.float64]
-    ids: Ints
-    n_compared: Ints
 
 
 class _Rows(NamedTuple):
@@ -189,7 +179,8 @@ class PQIndex(SearchIndex):
         self._n_coded += len(rows)
         if self.keep_rows:
             self._rows.extend(rows)
-            self._errors.extend(space.errors(rows, codes))
+            origin = np.zeros((1, space.n_features)), np.zeros(len(rows), dtype=np.int64)
+            self._errors.extend(gaps(space, rows, codes, *origin).errors)
 
     def _forget_after(self, n_rows: int) -> None:
         self._n_coded = n_rows
@@ -209,7 +200,8 @@ class PQIndex(SearchIndex):
         kept = None
         if self.keep_rows:
             rows, errors = self._rows.view, self._errors.view
-            kept = _Rows(rows, errors, float(errors.max(initial=0)), _longest(rows))
+            worst = float(errors.max(initial=0))
+            kept = _Rows(rows, errors, worst, longest(rows, self.metric))
         return _Now(self._ids.view, self._blocks.view, kept)
 
     def _answer(self, now: _Now, queries: Floats, found: Neighbors, n_threads: int) -> None:
@@ -267,13 +259,3 @@ class PQIndex(SearchIndex):
         if self.keep_rows and not (self._errors.view >= 0).all():
             raise FileError("it is damaged: its errors are not all zero or more.")
         self._n_coded = n_rows
-
-
-def _longest(rows: Floats) -> float:
-    """The length of the longest row, rounded up."""
-    step = 1 << 14
-    longest = (
-        float(np.square(rows[i : i + step], dtype=np.float64).sum(axis=1).max(initial=0))
-        for i in range(0, len(rows), step)
-    )
-    return float(np.sqrt(max(longest, default=0.0))) * (1 + 1e-9)

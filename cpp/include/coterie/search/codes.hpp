@@ -7,10 +7,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
-#include <vector>
 
 #include "coterie/simd/simd.hpp"
 
@@ -38,19 +35,6 @@ struct Tables {
     const float* part(std::int64_t m) const { return values + m * n_words; }
 };
 
-template <int bits>
-inline float value_of(const Tables& tables, const Codes& codes, std::int64_t row) {
-    const std::uint8_t* at = codes.block(row / block_rows) + row % block_rows;
-    float sum = 0;
-    for (std::int64_t m = 0; m < tables.n_parts; ++m) {
-        if constexpr (bits == 8)
-            sum += tables.part(m)[at[m * block_rows]];
-        else
-            sum += tables.part(m)[at[m / 2 * block_rows] >> (m % 2 * 4) & 15];
-    }
-    return sum;
-}
-
 struct Range {
     float low, high;
 };
@@ -61,51 +45,13 @@ inline Range range_of(const float* values, std::int64_t count) {
     Vec<float> low = load(values), high = low;
     for (std::int64_t i = lanes; i < count; i += lanes) {
         const Vec<float> here = load(values + i);
-        low = here < low ? here : low;
-        high = here > high ? here : high;
+        low = vec_min(low, here);
+        high = vec_max(high, here);
     }
     Range range{low[0], high[0]};
     for (int j = 1; j < lanes; ++j)
         range = {std::min(range.low, low[j]), std::max(range.high, high[j])};
     return range;
 }
-
-// Tables in bytes, made for one limit: entries are rounded down in steps of which 254 reach from
-// the least possible value to the limit. So a row whose sum of bytes is 255 or more is above the
-// limit, and sums may saturate there.
-class ByteScale {
-public:
-    ByteScale() = default;
-    explicit ByteScale(const Tables& tables) : lows_(tables.n_parts) {
-        double size = 0;
-        for (std::int64_t m = 0; m < tables.n_parts; ++m) {
-            const auto [low, high] = range_of(tables.part(m), tables.n_words);
-            lows_[m] = low;
-            sum_of_lows_ += low;
-            size += std::max(std::fabs(low), std::fabs(high));
-        }
-        // The float32 sum may be this much below the true one.
-        slack_ =
-            size * static_cast<double>(tables.n_parts + 2) * std::numeric_limits<float>::epsilon();
-    }
-
-    void set_limit(double limit) {
-        const double reach = (limit - sum_of_lows_ + slack_) * (1 + 1e-5);
-        // A step that is a little too long errs on the safe side, as rounding here might not.
-        inverse_ = reach > 254 / static_cast<double>(std::numeric_limits<float>::max())
-                       ? static_cast<float>(254 / reach)
-                       : std::numeric_limits<float>::max();
-    }
-
-    // From 0 to 255.
-    std::int32_t byte_of(std::int64_t m, float value) const {
-        return static_cast<std::int32_t>(std::min((value - lows_[m]) * inverse_, 255.0f));
-    }
-
-private:
-    std::vector<float> lows_;
-    double sum_of_lows_ = 0, slack_ = 0;
-    float inverse_ = 0;
-};
 
 }  // namespace coterie::search

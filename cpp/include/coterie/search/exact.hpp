@@ -5,8 +5,10 @@
 // exact ties (integer data) stay ties.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "coterie/rows/matrix.hpp"
@@ -23,24 +25,49 @@ enum class Measure {
 
 namespace detail {
 
-// A few rows at once: their sums do not wait for each other.
-template <Measure measure, int count, class In>
+// Rows in lanes.
+inline constexpr int exact_lanes = Simd<double>::lanes;
+
+// As many rows as there are lanes, at columns [t, t + lanes): column by column.
+template <class In>
+[[gnu::always_inline]] inline void load_columns(const In* const* rows, std::int64_t t,
+                                                Vec<double> (&columns)[exact_lanes]) {
+    typedef In Few __attribute__((vector_size(exact_lanes * sizeof(In))));
+#pragma GCC unroll 8
+    for (int r = 0; r < exact_lanes; ++r) {
+        Few few;
+        std::memcpy(&few, rows[r] + t, sizeof few);
+        columns[r] = __builtin_convertvector(few, Vec<double>);
+    }
+    transpose(columns);
+}
+
+// Exact values of as many rows as there are lanes: each lane adds the columns of its row in order.
+template <Measure measure, class In>
 void exact_values(const double* query, double norm, const In* const* rows, std::int64_t n_cols,
                   double* values) {
-    double sum[count] = {}, sq_norm[count] = {};
-    for (std::int64_t t = 0; t < n_cols; ++t) {
-        const double q = query[t];
-#pragma GCC unroll 4
-        for (int r = 0; r < count; ++r) {
-            const double x = static_cast<double>(rows[r][t]);
-            if constexpr (measure == Measure::squares)
-                sum[r] += rounded((x - q) * (x - q));
-            else
-                sum[r] += rounded(q * x);
-            if constexpr (measure == Measure::angle) sq_norm[r] += rounded(x * x);
-        }
+    Vec<double> sum = {}, sq_norm = {};
+    const auto add = [&](double query_here, Vec<double> x) {
+        const Vec<double> q = broadcast(query_here);
+        if constexpr (measure == Measure::squares)
+            sum += rounded((x - q) * (x - q));
+        else
+            sum += rounded(q * x);
+        if constexpr (measure == Measure::angle) sq_norm += rounded(x * x);
+    };
+    std::int64_t t = 0;
+    for (; t + exact_lanes <= n_cols; t += exact_lanes) {
+        Vec<double> columns[exact_lanes];
+        load_columns(rows, t, columns);
+#pragma GCC unroll 8
+        for (int i = 0; i < exact_lanes; ++i) add(query[t + i], columns[i]);
     }
-    for (int r = 0; r < count; ++r) {
+    for (; t < n_cols; ++t) {
+        Vec<double> column;
+        for (int r = 0; r < exact_lanes; ++r) column[r] = static_cast<double>(rows[r][t]);
+        add(query[t], column);
+    }
+    for (int r = 0; r < exact_lanes; ++r) {
         if constexpr (measure == Measure::squares) values[r] = sum[r];
         if constexpr (measure == Measure::product) values[r] = 0 - sum[r];  // never -0
         if constexpr (measure == Measure::angle) {
@@ -83,16 +110,17 @@ private:
     template <Measure measure, class In>
     void values_of(Matrix<const In> rows, const std::int64_t* idx, std::int64_t count,
                    double* values) const {
+        constexpr int lanes = detail::exact_lanes;
         const auto n_cols = static_cast<std::int64_t>(query_.size());
-        std::int64_t i = 0;
-        for (; i + 4 <= count; i += 4) {
-            const In* four[] = {rows.row(idx[i]), rows.row(idx[i + 1]), rows.row(idx[i + 2]),
-                                rows.row(idx[i + 3])};
-            detail::exact_values<measure, 4>(query_.data(), norm_, four, n_cols, values + i);
-        }
-        for (; i < count; ++i) {
-            const In* one[] = {rows.row(idx[i])};
-            detail::exact_values<measure, 1>(query_.data(), norm_, one, n_cols, values + i);
+        for (std::int64_t i = 0; i < count; i += lanes) {
+            // Where there are fewer rows than lanes, the last goes into all that are left.
+            const std::int64_t here = std::min<std::int64_t>(lanes, count - i);
+            const In* at[lanes];
+            for (int r = 0; r < lanes; ++r)
+                at[r] = rows.row(idx[i + std::min<std::int64_t>(r, here - 1)]);
+            double found[lanes];
+            detail::exact_values<measure>(query_.data(), norm_, at, n_cols, found);
+            std::copy_n(found, here, values + i);
         }
     }
 

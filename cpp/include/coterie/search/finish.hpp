@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "coterie/search/exact.hpp"
 #include "coterie/search/loose_top_k.hpp"
@@ -45,10 +45,7 @@ struct CompareExactly {
 
     void operator()(std::int64_t query, LooseTopK& found) const {
         const ExactQuery exact(measure, queries.row(query), queries.n_cols);
-        // In the order of rows: neighbours in memory are fetched together.
-        std::vector<Found> candidates = found.all();
-        std::sort(candidates.begin(), candidates.end(),
-                  [](const Found& a, const Found& b) { return a.row < b.row; });
+        const std::span<const Found> candidates = found.all();
         constexpr std::size_t at_once = 16;
         std::int64_t idx[at_once];
         double values[at_once];

@@ -1,9 +1,9 @@
 // The nearest rows by codes in inverted lists: each query looks into a few of them.
 //
 // Tasks are groups of queries. Every query first looks into the list that is nearest to it, which
-// leaves a limit; then the lists go by one after the other, each asked by all queries of the group
-// that look into it, so that codes and tables stay in the cache. Neither grouping nor order has a
-// say in what is found.
+// leaves a limit, then into the next three, then into four times as many; in each round the lists
+// go by one after the other, each asked by all queries of the group that look into it, so that
+// codes and tables stay in the cache. Neither grouping nor order has a say in what is found.
 #pragma once
 
 #include <algorithm>
@@ -47,11 +47,16 @@ public:
         const double limit = best_.limit();
         return limit - base_ + (std::fabs(limit) + std::fabs(base_)) * 1e-15;
     }
-    void take(float value, std::int64_t place) {
-        best_.take({base_ + static_cast<double>(value), ids_[place], rows_[place]});
+    void take(float value, std::int64_t place) { best_.take(found(value, place)); }
+    void take_some(std::int64_t first, const std::int32_t* lanes, const float* values, int count) {
+        best_.take_some(count, [&](int i) { return found(values[i], first + lanes[i]); });
     }
 
 private:
+    Found found(float value, std::int64_t place) const {
+        return {base_ + static_cast<double>(value), ids_[place], rows_[place]};
+    }
+
     LooseTopK& best_;
     const std::int64_t *ids_, *rows_;
     double base_;
@@ -67,29 +72,49 @@ struct Probe {
     }
 };
 
-// All probes, sorted, so that queries that look into one list do so together.
-inline void scan_lists(const Lists& lists, const ListSpace& space, const std::int64_t* queries,
-                       const std::vector<Probe>& probes, std::vector<LooseTopK>& best) {
-    constexpr std::size_t at_once = 4;
-    const std::int64_t size = space.books.table_size();
-    ListTables maker(space);
-    AlignedVector<float> values(at_once * size);
-    for (std::size_t i = 0, next; i < probes.size(); i = next) {
-        const std::int64_t list = probes[i].list;
-        std::vector<Tables> tables;
-        std::vector<ListWatcher> watchers;
-        for (next = i; next < probes.size() && next - i < at_once && probes[next].list == list;
-             ++next) {
-            Pool::breathe();
-            float* table = values.data() + (next - i) * size;
-            const double base = maker.make(queries[probes[next].query], list, table);
-            tables.push_back({table, space.books.n_parts, space.books.n_words});
-            watchers.emplace_back(best[probes[next].query], lists, list, base);
+// Looks into lists for a group of queries.
+class ListScan {
+public:
+    ListScan(const Lists& lists, const ListSpace& space, const std::int64_t* queries)
+        : lists_(lists),
+          queries_(queries),
+          books_(space.books),
+          maker_(space),
+          scanner_(lists.n_parts, lists.bits),
+          values_(at_once * space.books.table_size()) {}
+
+    // The probes are sorted, so that queries that look into one list do so together.
+    void look(const std::vector<Probe>& probes, std::vector<LooseTopK>& best) {
+        for (std::size_t i = 0, next; i < probes.size(); i = next) {
+            const std::int64_t list = probes[i].list;
+            tables_.clear();
+            watchers_.clear();
+            for (next = i; next < probes.size() && next - i < at_once && probes[next].list == list;
+                 ++next) {
+                Pool::breathe();
+                float* table = values_.data() + (next - i) * books_.table_size();
+                const double base = maker_.make(queries_[probes[next].query], list, table);
+                tables_.push_back({table, books_.n_parts, books_.n_words});
+                watchers_.emplace_back(best[probes[next].query], lists_, list, base);
+            }
+            const Codes codes = lists_.codes(list);
+            scanner_.scan(codes, tables_, watchers_, 0,
+                          (codes.n_rows + block_rows - 1) / block_rows);
         }
-        const Codes codes = lists.codes(list);
-        scan_codes(codes, tables, watchers, 0, (codes.n_rows + block_rows - 1) / block_rows);
     }
-}
+
+private:
+    static constexpr std::size_t at_once = 4;
+
+    const Lists& lists_;
+    const std::int64_t* queries_;
+    WordColumns books_;
+    ListTables maker_;
+    CodeScanner scanner_;
+    AlignedVector<float> values_;
+    std::vector<Tables> tables_;
+    std::vector<ListWatcher> watchers_;
+};
 
 }  // namespace detail
 
@@ -110,17 +135,19 @@ void search_lists(const Lists& lists, const ListSpace& space, const std::int64_t
     crew.run((n_queries + group - 1) / group, [&](std::int64_t task, int) {
         const std::int64_t* queries = order.data() + task * group;
         const auto count = static_cast<int>(std::min(group, n_queries - task * group));
-        std::vector<detail::Probe> nearest, others;
-        for (int i = 0; i < count; ++i)
-            for (std::int64_t j = 0; j < n_probes; ++j) {
-                const std::int64_t list = probes[queries[i] * n_probes + j];
-                if (lists.row_starts[list] < lists.row_starts[list + 1])
-                    (j == 0 ? nearest : others).push_back({list, i});
-            }
-        std::sort(others.begin(), others.end());
         std::vector<LooseTopK> best(count, LooseTopK(n_found));
-        detail::scan_lists(lists, space, queries, nearest, best);
-        detail::scan_lists(lists, space, queries, others, best);
+        detail::ListScan scan(lists, space, queries);
+        for (std::int64_t from = 0, to = 1; from < n_probes; from = to, to = 4 * to) {
+            std::vector<detail::Probe> round;
+            for (int i = 0; i < count; ++i)
+                for (std::int64_t j = from; j < std::min(to, n_probes); ++j) {
+                    const std::int64_t list = probes[queries[i] * n_probes + j];
+                    if (lists.row_starts[list] < lists.row_starts[list + 1])
+                        round.push_back({list, i});
+                }
+            std::sort(round.begin(), round.end());
+            scan.look(round, best);
+        }
         for (int i = 0; i < count; ++i) finish(queries[i], best[i]);
     });
 }

@@ -17,6 +17,12 @@ public:
     NearestCodes(std::int64_t k, const std::int64_t* ids) : best(k), ids_(ids) {}
     double limit() const { return best.limit(); }
     void take(float value, std::int64_t row) { best.take({value, ids_[row], row}); }
+    void take_some(std::int64_t first, const std::int32_t* lanes, const float* values, int count) {
+        best.take_some(count, [&](int i) {
+            const std::int64_t row = first + lanes[i];
+            return Found{values[i], ids_[row], row};
+        });
+    }
 
     LooseTopK best;
 
@@ -45,8 +51,9 @@ void search_codes(const Codes& codes, const std::int64_t* row_ids, const float* 
         for (std::int64_t q = first; q < first + count; ++q)
             asked.push_back({tables + q * table_size, codes.n_parts, codes.n_words()});
         std::vector<NearestCodes> watchers(count, NearestCodes(n_found, row_ids));
-        scan_codes(codes, asked, watchers, n_blocks * share / n_shares,
-                   n_blocks * (share + 1) / n_shares);
+        CodeScanner(codes.n_parts, codes.bits)
+            .scan(codes, asked, watchers, n_blocks * share / n_shares,
+                  n_blocks * (share + 1) / n_shares);
         found[task] = std::move(watchers);
     });
     crew.run(n_groups, [&](std::int64_t task, int) {

@@ -1,98 +1,148 @@
 // Scanning codes of 4 bits: tables of 16 bytes are looked up in registers.
 //
-// Andre, Kermarrec, Le Scouarnec (2015), "Cache locality is not enough": with bytes that saturate
-// at the limit, a part costs one shuffle and one addition for as many rows as there are lanes.
+// Andre, Kermarrec, Le Scouarnec (2015), "Cache locality is not enough". Bytes are summed in 16
+// bits, which costs two additions more for a pair of parts than sums that saturate in 8, and lets
+// through far fewer rows: a step is then a part of the range of one entry, not of the whole sum.
 #pragma once
 
-#include <bit>
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <vector>
+#include <limits>
 
 #include "coterie/search/codes.hpp"
 #include "coterie/simd/bytes.hpp"
+#include "coterie/simd/constant.hpp"
 
 namespace coterie::search {
 
-// Byte tables of a few queries, side by side, for one limit each.
+// Byte tables of a few queries, side by side, for one limit each: entries less the least of all,
+// rounded down to whole steps. A row whose sum of bytes is above limit(q) is above the limit.
 class NibbleTables {
 public:
-    static constexpr int n_queries = 4;
+    static constexpr int most_queries = 4;
 
-    explicit NibbleTables(const Codes& codes)
-        : n_pairs_(codes.n_bytes()), bytes_(n_pairs_ * n_queries * 32) {}
+    explicit NibbleTables(std::int64_t n_parts)
+        : n_parts_(n_parts),
+          top_(static_cast<int>(std::min<std::int64_t>(127, 65535 / n_parts))),
+          bytes_(n_pairs() * most_queries * 32) {}
 
-    void make(int q, const Tables& tables, const ByteScale& scale) {
-        for (std::int64_t m = 0; m < tables.n_parts; ++m) {
-            std::uint8_t* to = bytes_.data() + ((m / 2) * n_queries + q) * 32 + m % 2 * 16;
-            const float* part = tables.part(m);
-            for (int c = 0; c < 16; ++c)
-                to[c] = static_cast<std::uint8_t>(scale.byte_of(m, part[c]));
-        }
+    // `range` is that of all entries.
+    void make(int q, const Tables& tables, Range range, double limit) {
+        const auto low = static_cast<double>(range.low), high = static_cast<double>(range.high);
+        const auto n_parts = static_cast<double>(n_parts_);
+        // The float32 sum may be this much below the true one.
+        const double slack = n_parts * (n_parts + 2) * std::max(std::fabs(low), std::fabs(high)) *
+                             std::numeric_limits<float>::epsilon();
+        const double reach = std::max(limit - n_parts * low + slack, 0.0) * (1 + 1e-5);
+        // An entry beyond the reach need not be told from one at its end.
+        const double span = std::min(high - low, reach);
+        constexpr float largest = std::numeric_limits<float>::max();
+        const float inverse =
+            span > 127 / static_cast<double>(largest) ? static_cast<float>(top_ / span) : largest;
+        limits_[q] =
+            static_cast<std::uint16_t>(std::min(reach * static_cast<double>(inverse), 65535.0));
+        for (std::int64_t m = 0; m < n_parts_; ++m)
+            round_down(tables.part(m), range.low, inverse,
+                       bytes_.data() + ((m / 2) * most_queries + q) * 32 + m % 2 * 16);
     }
+
     // Two tables of 16, of the lower and of the upper halves.
     const std::uint8_t* pair(std::int64_t i, int q) const {
-        return bytes_.data() + (i * n_queries + q) * 32;
+        return bytes_.data() + (i * most_queries + q) * 32;
     }
-    std::int64_t n_pairs() const { return n_pairs_; }
+    std::int64_t n_pairs() const { return (n_parts_ + 1) / 2; }
+    std::uint16_t limit(int q) const { return limits_[q]; }
 
 private:
-    std::int64_t n_pairs_;
-    std::vector<std::uint8_t> bytes_;
+    void round_down(const float* entries, float low, float inverse, std::uint8_t* to) const {
+        constexpr int lanes = Simd<float>::lanes;
+        typedef std::uint8_t Few __attribute__((vector_size(lanes)));
+        const Vec<float> top = broadcast(static_cast<float>(top_));
+        for (int c = 0; c < 16; c += lanes) {
+            const Vec<float> steps = (load(entries + c) - broadcast(low)) * broadcast(inverse);
+            const auto whole = __builtin_convertvector(vec_min(steps, top), IntVec<float>);
+            const Few bytes = __builtin_convertvector(whole, Few);
+            std::memcpy(to + c, &bytes, sizeof bytes);
+        }
+    }
+
+    std::int64_t n_parts_;
+    int top_;  // so that sums fit in 16 bits, and those of two bytes in 8
+    AlignedVector<std::uint8_t> bytes_;
+    std::uint16_t limits_[most_queries] = {};
 };
 
-// pass(q, row) for rows of blocks [begin, end) that may be within the limit of a query.
+namespace detail {
+
+// pass(q, row, bits): bit i is set where row + i may be within the limit, for the rows of some
+// vectors that begin at this place.
+template <int n_queries, int n_vecs, class Pass>
+[[gnu::always_inline]] inline void scan_nibbles(const Codes& codes, const NibbleTables& tables,
+                                                std::int64_t block, std::int64_t offset,
+                                                const Pass& pass) {
+    // Vectors of a block lie side by side; with one vector a block, they are of several blocks.
+    constexpr std::int64_t per_block = block_rows / vector_bytes;
+    const std::uint8_t* at[n_vecs];
+#pragma GCC unroll 4
+    for (int v = 0; v < n_vecs; ++v)
+        at[v] = codes.block(block + v / per_block) + v % per_block * vector_bytes + offset;
+    // Of rows with an even place, plus 256 times those of their odd neighbours; and of the latter.
+    Shorts even[n_queries][n_vecs] = {}, odd[n_queries][n_vecs] = {};
+    for (std::int64_t i = 0; i < tables.n_pairs(); ++i) {
+        Bytes low[n_vecs], high[n_vecs];
+#pragma GCC unroll 4
+        for (int v = 0; v < n_vecs; ++v) {
+            const Bytes both = load_bytes(at[v] + i * block_rows);
+            low[v] = low_halves(both);
+            high[v] = high_halves(both);
+        }
+#pragma GCC unroll 4
+        for (int q = 0; q < n_queries; ++q) {
+            const Bytes first = repeat_16(tables.pair(i, q));
+            const Bytes second = repeat_16(tables.pair(i, q) + 16);
+#pragma GCC unroll 4
+            for (int v = 0; v < n_vecs; ++v) {
+                const Shorts found =
+                    (Shorts)(look_up_16(first, low[v]) + look_up_16(second, high[v]));
+                even[q][v] += found;
+                odd[q][v] += found >> 8;
+            }
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < n_vecs; ++v)
+#pragma GCC unroll 4
+        for (int q = 0; q < n_queries; ++q) {
+            const Shorts limit = Shorts{} + tables.limit(q);
+            const Shorts low = (Shorts)(even[q][v] - (odd[q][v] << 8) <= limit);
+            const Shorts high = (Shorts)(odd[q][v] <= limit);
+            if (const std::uint64_t bits = bits_set((Bytes)((low & 0x00ff) | (high & 0xff00))))
+                pass(q, block * block_rows + v * vector_bytes + offset, bits);
+        }
+}
+
+}  // namespace detail
+
+// pass(q, row, bits) for the first `count` queries and blocks [begin, end): bit i is set where
+// row + i may be within the limit.
 template <class Pass>
-void scan_4bit(const Codes& codes, const NibbleTables& tables, std::int64_t begin, std::int64_t end,
-               const Pass& pass) {
-    constexpr int n_queries = NibbleTables::n_queries;
-    // As many rows at once as leaves registers for the sums of all queries.
-    constexpr int n_vecs = vector_bytes == 64 ? 4 : 2;
-    constexpr std::int64_t at_once = n_vecs * vector_bytes;
-    constexpr std::int64_t step = at_once < block_rows ? at_once : block_rows;
-    const std::int64_t stride = block_rows * codes.n_bytes();
-    const auto scan = [&]<int vecs>(std::int64_t block, std::int64_t offset) {
-        // Vectors of a block lie side by side; with one vector a block, they are of several blocks.
-        constexpr std::int64_t per_block = block_rows / vector_bytes;
-        const std::uint8_t* at[vecs];
-        for (int v = 0; v < vecs; ++v)
-            at[v] =
-                codes.block(block) + v / per_block * stride + v % per_block * vector_bytes + offset;
-        Bytes sum[n_queries][vecs] = {};
-        for (std::int64_t i = 0; i < tables.n_pairs(); ++i) {
-            Bytes low[vecs], high[vecs];
-#pragma GCC unroll 4
-            for (int v = 0; v < vecs; ++v) {
-                const Bytes both = load_bytes(at[v] + i * block_rows);
-                low[v] = low_halves(both);
-                high[v] = high_halves(both);
-            }
-#pragma GCC unroll 4
-            for (int q = 0; q < n_queries; ++q) {
-                const Bytes first = repeat_16(tables.pair(i, q));
-                const Bytes second = repeat_16(tables.pair(i, q) + 16);
-#pragma GCC unroll 4
-                for (int v = 0; v < vecs; ++v) {
-                    sum[q][v] = add_up_to_255(sum[q][v], look_up_16(first, low[v]));
-                    sum[q][v] = add_up_to_255(sum[q][v], look_up_16(second, high[v]));
-                }
-            }
+void scan_4bit(const Codes& codes, const NibbleTables& tables, int count, std::int64_t begin,
+               std::int64_t end, const Pass& pass) {
+    with_up_to<NibbleTables::most_queries>(count, [&](auto n_queries) {
+        // As many rows at once as leaves registers for the sums of all queries.
+        constexpr int n_vecs = (vector_bytes == 64 ? 4 : 2) / (n_queries > 2 ? 2 : 1);
+        if constexpr (vector_bytes == block_rows) {
+            for (std::int64_t block = begin; block < end; block += n_vecs)
+                with_up_to<n_vecs>(end - block, [&](auto vecs) {
+                    detail::scan_nibbles<n_queries, vecs>(codes, tables, block, 0, pass);
+                });
+        } else {
+            for (std::int64_t block = begin; block < end; ++block)
+                for (std::int64_t offset = 0; offset < block_rows; offset += n_vecs * vector_bytes)
+                    detail::scan_nibbles<n_queries, n_vecs>(codes, tables, block, offset, pass);
         }
-#pragma GCC unroll 4
-        for (int v = 0; v < vecs; ++v) {
-            const std::int64_t row = block * block_rows + v * vector_bytes + offset;
-#pragma GCC unroll 4
-            for (int q = 0; q < n_queries; ++q)
-                for (std::uint64_t bits = bits_below_255(sum[q][v]); bits; bits &= bits - 1)
-                    pass(q, row + std::countr_zero(bits));
-        }
-    };
-    constexpr std::int64_t blocks_at_once = at_once > block_rows ? at_once / block_rows : 1;
-    std::int64_t block = begin;
-    for (; block + blocks_at_once <= end; block += blocks_at_once)
-        for (std::int64_t offset = 0; offset < block_rows; offset += step)
-            scan.template operator()<n_vecs>(block, offset);
-    if constexpr (blocks_at_once > 1)
-        for (; block < end; ++block) scan.template operator()<1>(block, 0);
+    });
 }
 
 }  // namespace coterie::search

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "coterie/search/byte_scale.hpp"
 #include "coterie/search/codes.hpp"
 #include "coterie/simd/bytes.hpp"
 #include "coterie/simd/constant.hpp"
@@ -21,7 +22,7 @@ class TwinTables {
 public:
     static constexpr int n_queries = 2;
 
-    explicit TwinTables(const Codes& codes) : entries_(codes.n_parts * 256) {}
+    explicit TwinTables(std::int64_t n_parts) : entries_(n_parts * 256) {}
 
     // One query may be given twice.
     void make(const Tables& first, const ByteScale& first_scale, const Tables& second,
@@ -29,9 +30,11 @@ public:
         for (std::int64_t m = 0; m < first.n_parts; ++m) {
             const float *a = first.part(m), *b = second.part(m);
             std::uint16_t* to = entries_.data() + m * 256;
-            for (int c = 0; c < 256; ++c)
-                to[c] = static_cast<std::uint16_t>(first_scale.byte_of(m, a[c]) |
-                                                   second_scale.byte_of(m, b[c]) << 8);
+            for (int c = 0; c < 256; c += Simd<float>::lanes) {
+                const IntVec<float> both =
+                    first_scale.steps(m, a + c) | second_scale.steps(m, b + c) << 8;
+                _mm256_store_si256((__m256i*)(to + c), _mm512_cvtepi32_epi16((__m512i)both));
+            }
         }
     }
     const std::uint16_t* part(std::int64_t m) const { return entries_.data() + m * 256; }

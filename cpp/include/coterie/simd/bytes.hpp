@@ -13,6 +13,7 @@
 namespace coterie {
 
 typedef std::uint8_t Bytes __attribute__((vector_size(vector_bytes)));
+typedef std::uint16_t Shorts __attribute__((vector_size(vector_bytes)));
 
 inline Bytes load_bytes(const std::uint8_t* from) {
     Bytes v;
@@ -77,6 +78,24 @@ inline Bytes high_halves(Bytes v) {
     return (Bytes)_mm_srli_epi16((__m128i)v, 4) & 0x0f;
 #else
     return v >> 4;
+#endif
+}
+
+// Bit i is set where byte i is 255 and not where it is 0; others there are none.
+inline std::uint64_t bits_set(Bytes v) {
+#if defined(__AVX512BW__)
+    return _mm512_movepi8_mask((__m512i)v);
+#elif defined(__AVX2__)
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8((__m256i)v));
+#elif defined(__SSE2__)
+    return static_cast<std::uint32_t>(_mm_movemask_epi8((__m128i)v));
+#else
+#if defined(__aarch64__)
+    if (vmaxvq_u8((uint8x16_t)v) == 0) return 0;
+#endif
+    std::uint64_t bits = 0;
+    for (int i = 0; i < vector_bytes; ++i) bits |= static_cast<std::uint64_t>(v[i] & 1) << i;
+    return bits;
 #endif
 }
 

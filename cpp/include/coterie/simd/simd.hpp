@@ -219,6 +219,27 @@ template <class V, class From>
     return detail::shuffled_at(a, b, from, std::make_index_sequence<sizeof(V) / sizeof(a[0])>{});
 }
 
+namespace detail {
+template <int step, class V, int lanes>
+[[gnu::always_inline]] inline void transpose_by(V (&rows)[lanes]) {
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) {
+        if (i & step) continue;
+        const V a = rows[i], b = rows[i + step];
+        rows[i] = shuffled(a, b, [](int j) { return j & step ? lanes + j - step : j; });
+        rows[i + step] = shuffled(a, b, [](int j) { return j & step ? lanes + j : j + step; });
+    }
+    if constexpr (2 * step < lanes) transpose_by<2 * step>(rows);
+}
+}  // namespace detail
+
+// Lane j of row i becomes lane i of row j, for as many rows as there are lanes.
+template <class V, int lanes>
+[[gnu::always_inline]] inline void transpose(V (&rows)[lanes]) {
+    static_assert(sizeof(V) / sizeof(rows[0][0]) == lanes);
+    detail::transpose_by<1>(rows);
+}
+
 inline void prefetch(const void* at) { __builtin_prefetch(at); }
 
 // sum plus, in each 32-bit lane, the products of the four bytes of a[0] and b[0] and of a[1] and

@@ -1,0 +1,70 @@
+"""Rows behind the codes of an inverted file, with what proves that they are the nearest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.errors import FileError
+from coterie.search._certified import Gaps
+from coterie.search._growing import Growing
+from coterie.search._index_file import Arrays
+
+Floats = npt.NDArray[Any]
+
+
+class KeptRows:
+    """Rows, and how far each is from its code and from the centre of its list."""
+
+    def __init__(self, rows: Floats, gaps: Gaps | None = None) -> None:
+        none = np.empty(0, dtype=np.float32)
+        given = gaps or Gaps(none, none)
+        self._rows, self._gaps = Growing(rows), [Growing(each) for each in given]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def rows(self) -> Floats:
+        """All rows."""
+        return self._rows.view
+
+    @property
+    def gaps(self) -> Gaps:
+        """Of all rows."""
+        return Gaps(*(each.view for each in self._gaps))
+
+    def extend(self, rows: Floats, gaps: Gaps) -> None:
+        """Put rows behind the last."""
+        self._rows.extend(rows)
+        for held, each in zip(self._gaps, gaps, strict=True):
+            held.extend(each)
+
+    def truncate(self, n_rows: int) -> None:
+        """Forget what comes after the first `n_rows`."""
+        for held in (self._rows, *self._gaps):
+            held.truncate(n_rows)
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> KeptRows:
+        """These rows alone."""
+        return KeptRows(self.rows[kept], Gaps(*(each[kept] for each in self.gaps)))
+
+    def stored(self) -> Arrays:
+        """Arrays for a file."""
+        return {"rows": self.rows, **self.gaps._asdict()}
+
+
+def restored_rows(arrays: Arrays, dtype: npt.DTypeLike, n_features: int) -> KeptRows:
+    """What `stored` gave, taken out of the arrays; what cannot be is refused."""
+    rows, *given = (arrays.pop(name) for name in ("rows", *Gaps._fields))
+    gaps = Gaps(*given)
+    if rows.dtype != dtype or rows.ndim != 2 or rows.shape[1] != n_features:
+        raise FileError("it is damaged: its rows are of another type or shape.")
+    for name, each in gaps._asdict().items():
+        if each.dtype != np.float32 or each.shape != (len(rows),):
+            raise FileError(f"it is damaged: its {name} are not one a row.")
+        if not (np.isfinite(each) & (each >= 0)).all():
+            raise FileError(f"it is damaged: its {name} are not all numbers from zero on.")
+    return KeptRows(rows, gaps)
