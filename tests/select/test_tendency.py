@@ -208,3 +208,10 @@ def test_refusals() -> None:
         tendency([[1.0, 2.0]])
     with pytest.raises(ValueError, match="tendency: could not convert string to float: 'x'"):
         tendency([[1.0, "x"], [1.0, "y"]])
+
+
+def test_hopkins_asks_in_the_box_of_the_columns_as_given() -> None:
+    rows = np.random.default_rng(0).uniform(size=(1000, 2))
+    found = [tendency(rows, random_state=seed).hopkins.statistic for seed in range(5)]
+    # In the box of principal components, which stand askew in a square, it is above 0.75.
+    assert 0.4 < np.mean(found) < 0.62

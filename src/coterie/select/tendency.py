@@ -89,12 +89,16 @@ def tendency(X: Any, *, random_state: Any = None) -> Tendency:
     """
     who = "tendency"
     rng = check_random_state(random_state)
-    rows = _principal(_draw_rows(who, X, rng))
-    some = rows[rng.permutation(rows.shape[0])[:_MOST_COMPARED]]
+    drawn = _draw_rows(who, X, rng)
+    rows = _principal(drawn)
+    compared = rng.permutation(rows.shape[0])[:_MOST_COMPARED]
+    some = rows[compared]
     components = tuple(dip_test(column, method="table") for column in rows.T[:_COMPONENTS])
     p_components = min([1.0, *(len(components) * test.p_value for test in components)])
     distances = _dip_of_distances(some)
-    probes = hopkins_of(some, max(1, min(some.shape[0], 100, max(10, some.shape[0] // 10))), rng)
+    # In the columns as given: the box of the components of a square may be twice as large as it.
+    n_probes = max(1, min(some.shape[0], 100, max(10, some.shape[0] // 10)))
+    probes = hopkins_of(drawn[compared], n_probes, rng)
     replayed = replay(some, rng)
     if rows.shape[0] < _FEWEST_ROWS:
         p_value = 1.0
