@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import coterie
 import twins
 from coterie import VectorQuantizer
-from coterie.errors import FileError
+from coterie.errors import FileError, ParameterError
 from streams import Stream
 
 
@@ -37,6 +37,15 @@ def test_the_textbooks_arithmetic(k: int, bits_per_pixel: int, with_codebook: in
     assert model.bits_per_vector == bits_per_pixel
     assert model.bits(n_pixels, codebook=False) == n_pixels * bits_per_pixel
     assert model.bits(n_pixels, bits_per_value=8) == with_codebook
+
+
+@pytest.mark.parametrize("n_vectors", [-1, 2.5, "9"])
+def test_bits_of_no_number_of_codes_are_refused(n_vectors: Any) -> None:
+    model = VectorQuantizer(4, random_state=0).fit(rows())
+    assert model.bits(0, codebook=False) == 0
+    assert model.bits(np.int64(10), codebook=False) == 20
+    with pytest.raises(ParameterError, match=r"n_vectors=.* use a whole number of at least 0"):
+        model.bits(n_vectors)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

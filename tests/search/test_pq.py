@@ -20,7 +20,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from brute_twin import brute, nearest
-from coterie import ProductQuantizer
+from coterie import ProductQuantizer, VectorQuantizer
 from coterie._kernels import kernels
 from coterie.search import FlatIndex, PQIndex
 from coterie.search._code_blocks import as_bytes, from_blocks, to_blocks
@@ -243,7 +243,7 @@ def test_what_is_refused_is_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="search_certified needs the rows and only codes are kept"):
         PQIndex(quantizer).add(X).search_certified(X, 2)
     with pytest.raises(ValueError, match="the quantizer is not fitted; call its fit"):
-        PQIndex(object())  # type: ignore[arg-type]
+        PQIndex(ProductQuantizer())
     with pytest.raises(ValueError, match="32 codewords a part; use one of 4 or 8 bits"):
         PQIndex(ToyQuantizer(X, 2, 5))
     with pytest.raises(ValueError, match="rows of 6 columns and X has 2"):
@@ -268,3 +268,9 @@ def test_names_of_columns_are_compared_where_there_are_any(frame: Any) -> None:
         with pytest.raises(ValueError, match=r"column 0 of .* is 'b' and .* 'a'; pass the same"):
             ask(swapped)
     assert index.add(pd.DataFrame(X)).n_rows == 900  # columns without names
+
+
+@pytest.mark.parametrize("other", [None, VectorQuantizer(2), 3])
+def test_what_is_no_quantizer_of_parts_is_named(other: Any) -> None:
+    with pytest.raises(TypeError, match=f"is a {type(other).__name__}, .* ProductQuantizer"):
+        PQIndex(other)

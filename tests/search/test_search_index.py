@@ -17,6 +17,7 @@ from numpy.testing import assert_array_equal
 
 from brute_twin import brute
 from coterie import ProductQuantizer
+from coterie.errors import ParameterError
 from coterie.search import FlatIndex, IVFPQIndex, PQIndex
 
 
@@ -123,6 +124,12 @@ def test_what_is_refused_is_refused_in_a_sentence(index: FlatIndex) -> None:
     with pytest.raises(ValueError, match="use 'float32' or 'float64'"):
         FlatIndex(dtype="int8")
     assert index.ids.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("dtype", ["banana", "int8", 3.5])
+def test_types_that_are_not_kept_are_refused(dtype: Any) -> None:
+    with pytest.raises(ParameterError, match="use 'float32' or 'float64'"):
+        FlatIndex(dtype=dtype)
 
 
 def test_ids_go_on_from_the_largest_ever(index: FlatIndex) -> None:

@@ -24,6 +24,7 @@ from coterie.centroid._kmeans import kmeans, seeded
 from coterie.centroid._seeding import SEEDINGS
 from coterie.data import Source
 from coterie.data.written import given_or_written
+from coterie.errors import ParameterError
 from coterie.quantize._codes import bits_for, check_codes, encode_any, smallest_unsigned
 
 
@@ -248,6 +249,12 @@ class VectorQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimat
             Bits of one number of the codebook; None: those of its type, 32 or 64.
         """
         check_is_fitted(self)
+        for name, value in (("n_vectors", n_vectors), ("bits_per_value", bits_per_value or 0)):
+            if not whole(0).allows(value):
+                raise ParameterError(
+                    f"{type(self).__name__}: {name}={value!r} was given; use a whole number of at "
+                    "least 0."
+                )
         each = 8 * self.codebook_.itemsize if bits_per_value is None else int(bits_per_value)
         return int(n_vectors) * self.bits_per_vector + codebook * self.codebook_.size * each
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from coterie._checks import ANY, CALLABLE, FLAG, NONE, Rule, one_of, whole
+from coterie._checks import ANY, CALLABLE, FLAG, NONE, Rule, whole
 from coterie._history import Event, Iteration, Recorder
 from coterie._stored import RECORDS, Array, Field, Nothing, Real, Sizes
 from coterie.data import Block
@@ -119,7 +119,8 @@ class ProductQuantizer(PartCoder):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_subvectors": whole(1),
         "bits": Rule(lambda bits: isinstance(bits, (int, np.integer)) and bits in (4, 8), "8 or 4"),
-        "rotate": FLAG | one_of("neighbors"),
+        "rotate": FLAG
+        | Rule(lambda rotate: isinstance(rotate, str) and rotate == "neighbors", "'neighbors'"),
         "n_iter": whole(1),
         "max_training_rows": NONE | whole(1),
         "verbose": FLAG,

@@ -32,8 +32,13 @@ class CodeSpace:
 
     def __init__(self, who: str, quantizer: Quantizer, metric: str) -> None:
         if not hasattr(quantizer, "codebooks_"):
-            raise ValueError(
-                f"{who}: the quantizer is not fitted; call its fit with rows like those to add."
+            if hasattr(type(quantizer), "codebooks_"):
+                raise ValueError(
+                    f"{who}: the quantizer is not fitted; call its fit with rows like those to add."
+                )
+            raise TypeError(
+                f"{who}: the quantizer is a {type(quantizer).__name__}, which has no codebooks of "
+                "parts; pass a fitted ProductQuantizer."
             )
         self.metric = metric
         # Rows come as arrays here, which have no names of columns to compare.

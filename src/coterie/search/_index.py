@@ -40,7 +40,11 @@ class SearchIndex(ABC):
         who = type(self).__name__
         if not one_of(*METRICS).allows(metric):
             raise ParameterError(f"{who}: metric={metric!r} was given; use one of {METRICS}.")
-        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+        try:
+            known = np.dtype(dtype) in (np.dtype(np.float32), np.dtype(np.float64))
+        except TypeError:
+            known = False
+        if not known:
             raise ParameterError(f"{who}: dtype={dtype!r} was given; use 'float32' or 'float64'.")
         resolve_n_threads(n_threads, who)
         self.metric, self.dtype, self.n_threads = metric, np.dtype(dtype), n_threads
