@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -252,16 +253,16 @@ TEST(certified_search_is_exact) {
         std::vector<float> tables(n_queries * 2 * n_words);
         make_tables({words.data(), starts.data(), 2, n_words}, Measure::squares, matrix(wide, d),
                     tables.data(), Crew{2, {}});
-        const CodedRows<float> coded{
-            matrix(rows, d), ids.data(),
-            errors.data(),   *std::max_element(errors.begin(), errors.end()),
-            longest,         1e-12,
-            Measure::squares};
+        for (std::int64_t q = 0; q < n_queries; ++q)
+            norms[q] =
+                std::sqrt(std::inner_product(&wide[q * d], &wide[q * d] + d, &wide[q * d], 0.0));
+        const CodedRows<float> coded{matrix(rows, d), ids.data(), errors.data(),
+                                     longest,         1e-12,      Measure::squares};
         Room room(n_queries, k);
         std::vector<std::int64_t> n_compared(n_queries);
-        search_certified(made.view(), coded, tables.data(), matrix(asked, d), norms.data(), k,
-                         room.values.data(), room.ids.data(), n_compared.data(), as_it_is,
-                         Crew{2, {}});
+        search_certified(made.view(), coded, *std::max_element(errors.begin(), errors.end()),
+                         tables.data(), matrix(asked, d), norms.data(), room.answers(),
+                         n_compared.data(), Crew{2, {}});
         for (std::int64_t q = 0; q < n_queries; ++q) {
             CHECK(n_compared[q] >= k && n_compared[q] <= n);
             std::vector<Found> all;

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from coterie.errors import FileError
 from coterie.search import FlatIndex, IVFPQIndex
 from coterie.search._index import METRICS
+from coterie.search._kept_rows import restored_rows
 from coterie.search._lists import in_lists, list_maxima
 
 RNG = np.random.default_rng(0)
@@ -123,6 +124,11 @@ def test_damaged_errors_are_refused(tmp_path: Path, name: str, value: float) -> 
     index.save(tmp_path / "index")
     with pytest.raises(FileError, match=f"its {name} are not all numbers from zero on"):
         IVFPQIndex.load(tmp_path / "index")
+
+
+def test_a_file_without_errors_is_refused() -> None:
+    with pytest.raises(FileError, match="has no errors of them"):
+        restored_rows({"rows": ROWS}, np.float64, 8)
 
 
 def test_gaps_are_what_they_say() -> None:

@@ -15,6 +15,10 @@ from coterie.search._index_file import Arrays
 Floats = npt.NDArray[Any]
 
 
+#: What a file has of them.
+ROW_ARRAYS = ("rows", *Gaps._fields)
+
+
 class KeptRows:
     """Rows, and how far each is from its code and from the centre of its list."""
 
@@ -57,8 +61,14 @@ class KeptRows:
 
 
 def restored_rows(arrays: Arrays, dtype: npt.DTypeLike, n_features: int) -> KeptRows:
-    """What `stored` gave, taken out of the arrays; what cannot be is refused."""
-    rows, *given = (arrays.pop(name) for name in ("rows", *Gaps._fields))
+    """What `stored` gave; what cannot be is refused."""
+    missing = [name for name in ROW_ARRAYS if name not in arrays]
+    if missing:
+        raise FileError(
+            f"it keeps rows and has no {missing[0]} of them, as files of earlier versions; build "
+            "the index again."
+        )
+    rows, *given = (arrays[name] for name in ROW_ARRAYS)
     gaps = Gaps(*given)
     if rows.dtype != dtype or rows.ndim != 2 or rows.shape[1] != n_features:
         raise FileError("it is damaged: its rows are of another type or shape.")

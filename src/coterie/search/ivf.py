@@ -13,13 +13,13 @@ from coterie.data import ArraySource, elsewhere
 from coterie.errors import FileError, ParameterError
 from coterie.neighbors.index import Neighbors
 from coterie.quantize import ProductQuantizer
-from coterie.search._certified import CertifiedNeighbors, Gaps, gaps
+from coterie.search._certified import CertifiedNeighbors, gaps
 from coterie.search._coarse import learn_lists, nearest_center, residuals
 from coterie.search._code_blocks import Bytes, as_bytes, n_bytes
 from coterie.search._code_space import Doubles, to_length_one
 from coterie.search._index import Floats, Ints, SearchIndex
 from coterie.search._index_file import Arrays
-from coterie.search._kept_rows import KeptRows, restored_rows
+from coterie.search._kept_rows import ROW_ARRAYS, KeptRows, restored_rows
 from coterie.search._list_space import ListSpace, list_space
 from coterie.search._list_state import ListState, list_state
 from coterie.search._lists import Lists, check_lists, in_lists, out_of_lists
@@ -270,8 +270,7 @@ class IVFPQIndex(SearchIndex):
         index = cls(
             metric=settings["metric"], dtype=settings["dtype"], n_threads=n_threads, **given
         )
-        names = ("rows", *Gaps._fields) if index.keep_rows else ()
-        held = {name: arrays.pop(name) for name in names}
+        kept = {name: arrays.pop(name) for name in ROW_ARRAYS if index.keep_rows and name in arrays}
         index.quantizer = restored(settings["quantizer"], arrays)
         shape = (index.n_lists, index.quantizer.n_features_in_)
         if centers.dtype != np.float64 or centers.shape != shape or not np.isfinite(centers).all():
@@ -279,7 +278,7 @@ class IVFPQIndex(SearchIndex):
         index._start_from(centers)
         index._lists = lists
         if index.keep_rows:
-            index._rows = restored_rows(held, index.dtype, shape[1])
+            index._rows = restored_rows(kept, index.dtype, shape[1])
         return index
 
     def _check_restored(self, n_rows: int) -> None:
