@@ -11,13 +11,15 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from coterie._checks import CALLABLE, NONE, check_params, one_of, real, whole
+from coterie._doors import FLOATS
 from coterie._progress import says_stop
+from coterie.data import as_source
 from coterie.mixture import GaussianMixture, StudentTMixture
 from coterie.select._by_likelihood import bic_weights
 from coterie.select._fits import OneByOne
 from coterie.select._numbers import numbers_of_clusters
 from coterie.select._problem import in_memory, is_remote
-from coterie.select._tree_starts import TreeStarts, tree_starts
+from coterie.select._label_starts import LabelStarts, label_starts
 from coterie.select.k_choice import SelectionProgress
 
 Floats = npt.NDArray[np.float64]
@@ -182,8 +184,10 @@ def select_mixture(
     lines = _names(who, "families", families, tuple(FAMILIES))
     X = in_memory(X)
     ks = numbers_of_clusters(who, k, None if is_remote(X) else int(X.shape[0]), up_to=9)
-    seed, starts = int(check_random_state(random_state).randint(2**31)), tree_starts(X)
-    search = _Search(X, ks, starts, callback)
+    seed = int(check_random_state(random_state).randint(2**31))
+    starts = label_starts(X, seed, n_init)
+    quick = isinstance(X, np.ndarray) and X.dtype in FLOATS and starts
+    search = _Search(as_source(X) if quick else X, ks, starts, callback)  # a table keeps its names
     for line in lines:
         for kind in kinds:
             search.walk(line, FAMILIES[line](
@@ -201,7 +205,7 @@ class _Search:
 
     X: Any
     ks: tuple[int, ...]
-    starts: TreeStarts | None
+    starts: tuple[LabelStarts, ...]
     callback: Callable[[SelectionProgress], Any] | None
 
     def __post_init__(self) -> None:
@@ -228,9 +232,8 @@ class _Search:
                    for one, _ in self.found)  # fmt: skip
 
     def _judged(self, family: str, model: Any, k: int) -> tuple[Candidate, Any]:
-        bic, icl, aic = (getattr(model, name)(self.X) for name in ("bic", "icl", "aic"))
-        log_lik = -model.free_energy(self.X)
-        n_parameters = round((aic + 2 * log_lik) / 2)
+        bic, icl, log_lik = model.bic(self.X), model.icl(self.X), -model.free_energy(self.X)
+        n_parameters = round((model.aic(self.X) + 2 * log_lik) / 2)
         kind, collapsed = model.covariance_type, has_collapsed(model)
         return (
             Candidate(family, kind, k, log_lik, n_parameters, bic, icl, collapsed, 0.0), model
