@@ -120,7 +120,7 @@ def _factor_matrices(covariances: Floats, least: Any) -> tuple[Floats, npt.NDArr
     )
     # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
     scales = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0))
-    fine = np.isfinite(covariances).all(axis=(1, 2)) & (scales > 0).all(axis=1)
+    fine = np.asarray(np.isfinite(covariances).all(axis=(1, 2)) & (scales > 0).all(axis=1))
     units = np.where(fine[:, np.newaxis], scales, 1.0)
     alike = np.where(fine[:, np.newaxis, np.newaxis], covariances, np.eye(n_cols))
     lower, found = _cholesky(alike / units[:, np.newaxis, :] / units[:, :, np.newaxis])

@@ -94,11 +94,12 @@ class GaussianFamily(Family):
         one = self.with_covariances(means[:1], self.shape.repeat(self._rows.covariance, 1))
         if self._pooled:
             return replace(one, means=means, floored=np.repeat(one.floored, n_components))
-        covariances, factors, floored = (
-            np.repeat(own, n_components, axis=0)
-            for own in (one.covariances, one.factors, one.floored)
+        return Gaussians(
+            means,
+            np.repeat(one.covariances, n_components, axis=0),
+            np.repeat(one.factors, n_components, axis=0),
+            np.repeat(one.floored, n_components),
         )
-        return Gaussians(means, covariances, factors, floored)
 
     def with_covariances(self, means: Floats, covariances: Floats, held: Any = False) -> Gaussians:
         """Components with these parameters, floored: all, or what has no factor or is `held`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -12,17 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from coterie.centroid import KMeans
 from coterie.data import Source, as_source, is_dask, is_elsewhere
 from coterie.data import open as open_rows
-from coterie.errors import AdviceWarning
 from coterie.hierarchy import AgglomerativeClustering
 from coterie.mixture import GaussianMixture
 from coterie.select._grow import add_centers, halved, start_at, with_halves
 from coterie.select._label_starts import LabelStarts
+from coterie.select._quiet_fit import fit_quietly
 
 Labels = npt.NDArray[Any]
 #: Is told after every fit of what has just been done.
@@ -52,14 +50,6 @@ def seeded(estimator: Any, rng: np.random.RandomState) -> Any:
     if "random_state" in model.get_params(deep=False) and model.random_state is None:
         model.set_params(random_state=seed)
     return model
-
-
-def fit_quietly(model: Any, X: Any) -> Any:
-    """Fit; what it would warn of is in its `events_`, and hundreds of fits would say it again."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", AdviceWarning)
-        return model.fit(X)
 
 
 def n_rows_of(X: Any) -> int:

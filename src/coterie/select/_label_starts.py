@@ -13,6 +13,7 @@ from coterie._doors import FLOATS
 from coterie.centroid import KMeans
 from coterie.hierarchy import AgglomerativeClustering
 from coterie.select._grow import GaussianStart
+from coterie.select._quiet_fit import fit_quietly
 
 Floats = npt.NDArray[np.float64]
 
@@ -102,7 +103,8 @@ class KMeansStarts(LabelStarts):
         self._given, self._seed = rows, seed
 
     def labels(self, k: int) -> npt.NDArray[Any]:
-        return np.asarray(KMeans(k, n_init=1, random_state=self._seed).fit(self._given).labels_)
+        model = KMeans(k, n_init=1, random_state=self._seed)
+        return np.asarray(fit_quietly(model, self._given).labels_)
 
 
 def label_starts(X: Any, seed: int, n_init: int) -> tuple[LabelStarts, ...]:

@@ -17,9 +17,9 @@ from coterie.data import as_source
 from coterie.mixture import GaussianMixture, StudentTMixture
 from coterie.select._by_likelihood import bic_weights
 from coterie.select._fits import OneByOne
+from coterie.select._label_starts import LabelStarts, label_starts
 from coterie.select._numbers import numbers_of_clusters
 from coterie.select._problem import in_memory, is_remote
-from coterie.select._label_starts import LabelStarts, label_starts
 from coterie.select.k_choice import SelectionProgress
 
 Floats = npt.NDArray[np.float64]
@@ -137,12 +137,12 @@ def select_mixture(
 
     Model-based clustering (Fraley & Raftery 1998): BIC = -2 log L + p log n compares numbers of
     components and shapes of covariances at once, and, unlike cross-validation, needs one fit of
-    each on all rows. Each is fitted from a fresh start, from the best split of the mixture with one
-    component less and, up to 3000 rows, from Ward's tree, one for all; the likeliest is kept. A
-    mixture with a component that collapsed onto a few rows owes its likelihood to that, and is
-    left out.
+    each on all rows. Each is fitted from clusters of k-means, which all covariance types share, from
+    the mixture with one component less, the one component split that pays most, and, up to 3000
+    rows, from Ward's tree, one for all; the likeliest is kept. A mixture with a component that
+    collapsed onto a few rows owes its likelihood to that, and is left out.
 
-    Time: some 2 + k / 10 fits for each. Memory: that of a fit, and the tree's.
+    Time: some four fits for each. Memory: that of a fit, and the tree's.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ class _Search:
 
     def _judged(self, family: str, model: Any, k: int) -> tuple[Candidate, Any]:
         bic, icl, log_lik = model.bic(self.X), model.icl(self.X), -model.free_energy(self.X)
-        n_parameters = round((model.aic(self.X) + 2 * log_lik) / 2)
+        n_parameters = model._n_parameters()
         kind, collapsed = model.covariance_type, has_collapsed(model)
         return (
             Candidate(family, kind, k, log_lik, n_parameters, bic, icl, collapsed, 0.0), model
