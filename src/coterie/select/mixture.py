@@ -137,8 +137,8 @@ def select_mixture(
 
     Model-based clustering (Fraley & Raftery 1998): BIC = -2 log L + p log n compares numbers of
     components and shapes of covariances at once, and, unlike cross-validation, needs one fit of
-    each on all rows. Each is fitted from clusters of k-means, which all covariance types share, from
-    the mixture with one component less, the one component split that pays most, and, up to 3000
+    each on all rows. Each is fitted from clusters of k-means, which all covariance types share,
+    from the mixture with one component less, that component split which pays most, and, up to 3000
     rows, from Ward's tree, one for all; the likeliest is kept. A mixture with a component that
     collapsed onto a few rows owes its likelihood to that, and is left out.
 
