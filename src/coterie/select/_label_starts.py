@@ -19,6 +19,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Rows up to which a tree costs less than the fits that start from it.
 _FEW_ROWS = 3000
+#: A sum of squares from which on none that matters has vanished.
+_LEAST = 1e-250
 
 
 class _Sums(NamedTuple):
@@ -110,17 +112,19 @@ class KMeansStarts(LabelStarts):
 def label_starts(X: Any, seed: int, n_init: int) -> tuple[LabelStarts, ...]:
     """`n_init` times k-means and, of few rows, a tree; none where X is no table of finite numbers.
 
-    Nor where squares of them overflow, which the fits refuse in words of their own.
+    Nor where squares of them overflow or vanish, which the fits refuse in words of their own.
     """
     rows = X.to_numpy() if hasattr(X, "to_numpy") else X
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or len(rows) < 2:
         return ()
-    if rows.dtype.kind not in "fiu":
+    if rows.dtype.kind not in "fiu" or isinstance(rows, np.ma.MaskedArray):
         return ()
     rows = rows if rows.dtype in FLOATS else rows.astype(np.float64)
-    with np.errstate(over="ignore"):
-        if not np.isfinite(np.square(rows, dtype=np.float64).sum()):
-            return ()
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = float(np.square(rows - rows.mean(axis=0, dtype=np.float64)).sum())
+        flat = bool(np.ptp(rows, axis=0).max() == 0)
+    if not (_LEAST < squares < np.inf or flat):
+        return ()
     seeds = np.random.RandomState(seed).randint(2**31, size=n_init)
     starts: list[LabelStarts] = [KMeansStarts(rows, int(own)) for own in seeds]
     return (*starts, TreeStarts(rows)) if len(rows) <= _FEW_ROWS else tuple(starts)
