@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie.select._axes import legend_above, some_ticks
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -119,8 +121,8 @@ class KChoice:
                 ax.plot([curve.pick], [scaled[at]], "o", color=line.get_color(), markersize=8)
         if self.k is not None:
             ax.axvline(self.k, color="#333333", linewidth=1, linestyle=":")
-        ax.set(xlabel="number of clusters", ylabel="criterion, scaled", xticks=self.ks)
-        ax.legend(frameon=False)
+        ax.set(xlabel="number of clusters", ylabel="criterion, scaled", xticks=some_ticks(self.ks))
+        legend_above(ax)
         return ax
 
 

@@ -15,6 +15,7 @@ from coterie._doors import FLOATS
 from coterie._progress import says_stop
 from coterie.data import as_source
 from coterie.mixture import GaussianMixture, StudentTMixture
+from coterie.select._axes import legend_above, some_ticks
 from coterie.select._by_likelihood import bic_weights
 from coterie.select._fits import OneByOne
 from coterie.select._label_starts import LabelStarts, label_starts
@@ -115,8 +116,8 @@ class MixtureChoice:
         ax.plot([self.k], [getattr(self.best, self.criterion)], "o", color="#333333", markersize=8,
                 fillstyle="none")  # fmt: skip
         ax.set(xlabel="components", ylabel=f"{self.criterion.upper()}, lower is better",
-               xticks=sorted({c.k for c in self.candidates}))  # fmt: skip
-        ax.legend(frameon=False)
+               xticks=some_ticks(sorted({c.k for c in self.candidates})))  # fmt: skip
+        legend_above(ax)
         return ax
 
 
