@@ -125,7 +125,7 @@ TEST(evaluate_dips) {
     const double expected[] = {0.25, 0.125, 0.2, 0};
     for (std::size_t s = 0; s < samples.size(); ++s) {
         const auto n = static_cast<std::int64_t>(samples[s].size());
-        CHECK(close(DipSteps{}.measure(samples[s].data(), n).dip, expected[s], 1e-15));
+        CHECK(close(DipSteps{}.measure(samples[s].data(), n, nullptr).dip, expected[s], 1e-15));
     }
     // A sample and its mirror image are equally far from one mode.
     std::mt19937 random(7);
@@ -140,5 +140,9 @@ TEST(evaluate_dips) {
         for (std::int64_t i = 0; i < n; ++i) values[n + i] = -values[n - 1 - i];
         measure_dips({values.data(), 2, n, n, 1}, dips.data(), ends.data(), Crew{2, {}});
         CHECK(close(dips[0], dips[1], 1e-12));
+        // One sample alone has its hulls found at once, to the same bits.
+        double alone;
+        measure_dips({values.data(), 1, n, n, 1}, &alone, ends.data() + 2, Crew{2, {}});
+        CHECK(alone == dips[0] && ends[0] == ends[2] && ends[1] == ends[3]);
     }
 }

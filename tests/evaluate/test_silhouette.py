@@ -17,6 +17,8 @@ from test_scatter_scores import drawn
 
 import coterie.evaluate as ev
 from coterie.distance import pairwise
+from coterie.evaluate import silhouette_score
+from coterie.evaluate._silhouette import silhouette_scores
 from streams import Stream
 
 SEEDS = st.integers(0, 10_000)
@@ -212,3 +214,27 @@ def test_edges() -> None:
     )
     np.testing.assert_allclose(ev.silhouette_samples(Stream(X), labels),
                                ev.silhouette_samples(X, labels))  # fmt: skip
+
+
+def test_several_labelings_at_once_have_the_bits_of_each() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    labelings = [rng.integers(-1, k, size=300) for k in (2, 3, 7)]
+    calls = 0
+
+    def furthest(one: np.ndarray, other: np.ndarray) -> float:
+        nonlocal calls
+        calls += 1
+        return float(np.abs(one - other).max())
+
+    for noise in ("drop", "cluster", "singletons"):
+        one_by_one = [silhouette_score(X, own, metric=furthest, noise=noise) for own in labelings]
+        calls = 0
+        assert silhouette_scores(X, labelings, metric=furthest, noise=noise) == one_by_one
+        assert calls <= 300 * 300 + 300
+    square = np.abs(X[:, np.newaxis] - X).max(axis=2)
+    for metric, rows in (("precomputed", square), ("euclidean", X), ("manhattan", X)):
+        found = silhouette_scores(rows, labelings, metric=metric, noise="drop")
+        alone = [silhouette_score(rows, own, metric=metric, noise="drop") for own in labelings]
+        assert found == alone
+    assert silhouette_scores(X, [], metric=furthest) == []

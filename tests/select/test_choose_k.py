@@ -201,3 +201,60 @@ def test_the_picture_marks_every_pick() -> None:
     marked = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
     assert marked == [4, 4]
     assert ax.get_legend_handles_labels()[1] == ["silhouette", "elbow"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_clusters_are_not_found_with_confidence(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for rows in (rng.uniform(size=(300, 2)), rng.normal(size=(300, 3))):
+        found = choose_k(rows, k=6, n_references=10, n_resamples=10, random_state=seed)
+        assert found.k == 1 or "There may be no clusters at all" in found.summary
+        assert "Most agree" not in found.summary
+    # The quarters of a square are found again, so only the gap can tell.
+    square = choose_k(rng.uniform(size=(1500, 2)), k=5, criterion=["silhouette", "davies_bouldin",
+                      "calinski_harabasz", "gap", "prediction_strength"], n_references=5,
+                      n_resamples=4, random_state=seed)  # fmt: skip
+    assert square.curves["gap"].says_one
+    assert square.k == 1 or "There may be no clusters at all: gap speaks for one" in square.summary
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_clear_clusters_are_not_doubted(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    in_a_triangle = [rng.normal(at, 0.4, (60, 2)) for at in ((0, 0), (4, 0), (0, 4))]
+    in_a_row = [rng.normal(at, 0.3, (30, 2)) for at in (0, 3, 6)]
+    for groups in (in_a_triangle, in_a_row):
+        found = choose_k(np.concatenate(groups), k=6, n_references=10, n_resamples=10,
+                         random_state=seed)  # fmt: skip
+        assert found.k == 3
+        assert "no clusters" not in found.summary
+
+
+def test_what_was_not_asked_is_said() -> None:
+    X = four_clusters()
+    found = choose_k(X, k=range(2, 6), criterion="silhouette", random_state=0)
+    assert "begin with k = 1" in found.summary
+    found = choose_k(X, k=5, criterion="silhouette", random_state=0)
+    assert "None of these can say that there are no clusters" in found.summary
+
+
+def test_next_to_no_rows() -> None:
+    for n_rows in (0, 1):
+        with pytest.raises(ValueError, match=f"^choose_k: X has {n_rows} row"):
+            choose_k(np.zeros((n_rows, 2)))
+    for rows in ([[0.0, 1.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0], [5.0, 5.0]]):
+        assert choose_k(rows, random_state=0).k == 1
+        assert choose_k(rows, GaussianMixture(reg_covar="auto"), random_state=0).k is not None
+    alike = choose_k(np.ones((20, 2)), k=4, n_references=2, n_resamples=2, random_state=0)
+    assert alike.k == 1
+    assert alike.picks["gap"] is None
+
+
+def test_tables_of_names_and_whole_numbers_are_judged_as_arrays_are() -> None:
+    X = np.round(20 * four_clusters())
+    options = {"k": 5, "n_references": 5, "n_resamples": 4, "random_state": 0}
+    one = choose_k(X, **options)
+    assert "gap" in one.picks
+    assert choose_k(pd.DataFrame(X), **options).picks == one.picks
+    whole = choose_k(X.astype(np.int32), **options)
+    np.testing.assert_allclose(whole.curves["gap"].values, one.curves["gap"].values)

@@ -153,3 +153,19 @@ def test_refusals() -> None:
         explain(X, labels[:-1])
     with pytest.raises(ParameterError, match="n_traits=0 was given"):
         explain(X, labels, n_traits=0)
+
+
+def test_a_rule_of_many_rows_is_found_among_some_and_counted_over_all(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], [40, 400, 160])
+    X = rng.normal(size=(600, 2)) + 10 * np.column_stack([labels == 0, labels == 1])
+    whole = explain(X, labels)
+    assert [one.rule.n_grown_from for one in whole.clusters] == [600, 600, 600]
+    assert "counted over all" not in str(whole)
+    monkeypatch.setattr("coterie.select._rules._MANY_ROWS", 100)
+    some = explain(X, labels)
+    assert [one.rule.n_grown_from for one in some.clusters] == [140, 200, 200]
+    assert "found among 140 rows, counted over all" in str(some)
+    first = some.clusters[0].rule
+    assert (first.precision, first.recall) == (1.0, 1.0)
+    assert some.to_dict() == explain(X, labels).to_dict()

@@ -1,6 +1,6 @@
 """Fits along k: never worse with more clusters, one tree for all, starts grown from fewer.
 
-Covers coterie.select._grow and coterie.select._tree_starts.
+Covers coterie.select._grow, coterie.select._label_starts and coterie.select._quiet_fit.
 """
 
 import numpy as np
@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from select_rows import four_clusters
+from sklearn.exceptions import ConvergenceWarning
 
 from coterie import AgglomerativeClustering, GaussianMixture, KMeans, StudentTMixture
 from coterie.select._fits import OneByOne, OneTree, fits_along, grow, seeded
-from coterie.select._grow import add_centers, split_each
-from coterie.select._tree_starts import TreeStarts, tree_starts
+from coterie.select._grow import add_centers, halved, start_at, with_halves
+from coterie.select._label_starts import KMeansStarts, TreeStarts, label_starts
 
 
 def quiet(what: str, k: int) -> None:
@@ -108,17 +109,46 @@ def test_there_is_no_centre_to_add_where_all_rows_are_alike() -> None:
 @pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
 @pytest.mark.parametrize("family", [GaussianMixture, StudentTMixture])
 def test_a_split_keeps_the_weight_and_the_mean(family: type, covariance_type: str) -> None:
-    model = family(3, covariance_type=covariance_type, random_state=0).fit(four_clusters())
-    starts = list(split_each(model))
-    assert len(starts) == 3
-    for j, start in enumerate(starts):
-        assert start.weights_init.sum() == pytest.approx(1)
-        np.testing.assert_allclose(start.weights_init[[j, 3]], model.weights_[j] / 2)
-        np.testing.assert_allclose(start.means_init[[j, 3]].mean(axis=0), model.means_[j])
-        assert np.ptp(start.means_init[[j, 3]], axis=0).max() > 0
-        family(4, covariance_type=covariance_type, **start._asdict(), max_iter=5, tol=1.0).fit(
-            four_clusters()
-        )
+    X = four_clusters()
+    model = family(3, covariance_type=covariance_type, random_state=0).fit(X)
+    halves = halved(model)
+    assert halves.means_.shape == (6, 2)
+    for j in range(3):
+        grown = with_halves(model, halves, j)
+        assert grown.weights_.sum() == pytest.approx(1)
+        np.testing.assert_allclose(grown.weights_[2:], model.weights_[j] / 2)
+        np.testing.assert_allclose(grown.means_[2:].mean(axis=0), model.means_[j])
+        assert np.ptp(grown.means_[2:], axis=0).max() > 0
+        kept = np.delete(model.means_, j, axis=0)
+        np.testing.assert_array_equal(grown.means_[:2], kept)
+        start = start_at(grown)
+        family(4, covariance_type=covariance_type, **start._asdict(), max_iter=5, tol=1.0).fit(X)
+        again = family(4, covariance_type=covariance_type, **start._asdict(), max_iter=1)
+        with pytest.warns(ConvergenceWarning):
+            likelihood = again.fit(X).lower_bound_
+        if family is GaussianMixture:  # which has no degrees of freedom to begin with
+            assert grown.score(X) == pytest.approx(likelihood, abs=1e-3)
+    assert model.means_.shape == (3, 2)
+
+
+def test_a_shared_covariance_loses_what_is_between_the_halves() -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal([-4, 0], 1, (300, 2)), rng.normal([4, 0], 1, (300, 2))])
+    one = GaussianMixture(1, covariance_type="tied").fit(X)
+    two = GaussianMixture(2, covariance_type="tied", random_state=0).fit(X)
+    grown = with_halves(one, two, 0)
+    np.testing.assert_allclose(grown.covariances_, two.covariances_, atol=0.02)
+    identity = grown.precisions_ @ grown.covariances_
+    np.testing.assert_allclose(identity, np.eye(2), atol=1e-8)
+    two.means_ = two.means_ * 10  # halves farther apart than the rows are
+    assert (np.linalg.eigvalsh(with_halves(one, two, 0).covariances_) > 0).all()
+
+
+def test_growth_with_next_to_no_rows() -> None:
+    X = np.array([[0.0], [1.0], [2.1], [3.3], [7.0]])
+    mixture = GaussianMixture(covariance_type="spherical", reg_covar="auto", random_state=0)
+    fits = fits_along(mixture, X, range(1, 6), quiet)
+    assert [len(fits.model(k).weights_) for k in range(1, 6)] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
@@ -140,7 +170,20 @@ def test_clusters_of_one_row_have_a_start_too() -> None:
     assert (np.linalg.eigvalsh(start.precisions_init) > 0).all()
 
 
-def test_trees_are_for_few_whole_rows() -> None:
-    assert tree_starts(np.array([[np.nan, 1.0], [0.0, 1.0]])) is None
-    assert tree_starts(np.zeros((4000, 1))) is None
-    assert tree_starts("rows.csv") is None
+def test_starts_are_for_tables_of_finite_numbers() -> None:
+    assert label_starts(np.array([[np.nan, 1.0], [0.0, 1.0]]), 0, 1) == ()
+    assert label_starts(np.array([[1e200, 1.0], [0.0, 1.0]]), 0, 1) == ()
+    assert label_starts(np.array([["a"], ["b"]]), 0, 1) == ()
+    assert label_starts("rows.csv", 0, 1) == ()
+    kinds = [type(own) for own in label_starts(np.arange(12).reshape(6, 2), 0, 2)]
+    assert kinds == [KMeansStarts, KMeansStarts, TreeStarts]
+    many = label_starts(np.zeros((4000, 1)), 0, 1)
+    assert [type(own) for own in many] == [KMeansStarts]
+
+
+def test_k_means_makes_no_start_with_an_empty_cluster() -> None:
+    starts = KMeansStarts(np.array([[0.0], [0.0], [1.0]]), 0)
+    assert starts.start(3, "full") is None
+    start = starts.start(2, "diag")
+    assert start is not None
+    np.testing.assert_allclose(np.sort(start.means_init[:, 0]), [0, 1])

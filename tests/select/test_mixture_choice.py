@@ -7,10 +7,12 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from select_rows import four_clusters
 from sklearn.datasets import load_iris
 
+import coterie
 from coterie import GaussianMixture, StudentTMixture
 from coterie.select import select_mixture
 from coterie.select.mixture import full_covariances, has_collapsed
@@ -152,6 +154,30 @@ def test_rows_with_holes_and_the_same_seed() -> None:
     )
     assert one.k == 4
     assert one.table == two.table
+
+
+def test_the_same_choice_by_any_number_of_threads_and_of_any_table_of_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(m, 1.0, (1200, 3)) for m in (0, 3, 6)])
+    with coterie.options(n_threads=1):
+        one = select_mixture(X, 4, random_state=0)
+    with coterie.options(n_threads=3):
+        three = select_mixture(X, 4, random_state=0)
+    assert one.table == three.table
+    frame = pd.DataFrame(X, columns=list("abc"))
+    named = select_mixture(frame, 4, random_state=0)
+    assert named.table == one.table
+    assert named.model.feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+def test_whole_numbers_and_a_path(tmp_path: Path) -> None:
+    X = np.round(100 * four_clusters()).astype(np.int32)
+    found = select_mixture(X, [3, 4], covariance_types="diag", random_state=0)
+    np.save(tmp_path / "rows.npy", X.astype(np.float64))
+    stored = select_mixture(str(tmp_path / "rows.npy"), [3, 4], covariance_types="diag",
+                            random_state=0)  # fmt: skip
+    assert found.k == stored.k == 4
+    assert found.best.bic == pytest.approx(stored.best.bic, abs=0.1)
 
 
 @pytest.mark.parametrize(

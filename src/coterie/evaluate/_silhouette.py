@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,62 @@ def silhouette_score(
     return weighted_mean(_of_rows(given, metric, kwds), given.weights)
 
 
+def silhouette_scores(
+    X: Any,
+    labelings: Sequence[Any],
+    *,
+    metric: str | RowFunction = "euclidean",
+    noise: Noise = "cluster",
+    n_threads: int | None = None,
+    **kwds: Any,
+) -> list[float]:
+    """`silhouette_score` of several labelings of the same rows, the same to the last bit.
+
+    Distances that a function of two rows makes are asked for once, a tile at a time, and added into
+    the sums of all labelings; distances that were given are checked once. Those of a kernel are
+    measured again for each: that takes no longer than to gather them in the order of its clusters.
+    """
+    who = "silhouette_score"
+    if isinstance(metric, str) and metric == "precomputed":
+        opened = [_opened_labels(who, labels, None, noise) for labels in labelings]
+        square = given_square(who, X, opened[0].codes.size) if opened else None
+        return [weighted_mean(_of_square(given, square), None) for given in opened]
+    if isinstance(metric, str):
+        options = {"metric": metric, "noise": noise, "n_threads": n_threads, **kwds}
+        return [silhouette_score(X, labels, **options) for labels in labelings]
+    opened = [open_rows(who, X, labels, None, noise, n_threads) for labels in labelings]
+    return [weighted_mean(values, None) for values in _of_function(opened, metric, kwds)]
+
+
+def _of_function(
+    opened: Sequence[LabelledRows], metric: RowFunction, kwds: dict[str, Any]
+) -> list[Floats]:
+    """Silhouettes of several labelings by distances that are asked for once."""
+    if not opened:
+        return []
+    first = opened[0]
+    rows = first.whole()
+    found = as_metric(metric, rows, who=first.who, **kwds)
+    rows = found.prepare(rows)
+    every = np.arange(len(rows))
+    all_rows = Runs(every, np.array([0, every.size]), np.ones(1), None)
+    runs = [by_cluster(given) for given in opened]
+    places = [np.argsort(own.order) for own in runs]  # of the kept rows, in the order given
+    parts = [(np.empty(own.n_rows), np.empty(own.n_rows)) for own in runs]
+    for some, lengths in tiles(
+        all_rows, measured(first.who, rows, all_rows, found, first.n_threads)
+    ):
+        for given, own, place, (within, nearest) in zip(opened, runs, places, parts, strict=True):
+            kept = given.codes[some] >= 0
+            start = int(np.count_nonzero(given.codes[: some.start] >= 0))
+            here = place[start : start + np.count_nonzero(kept)]
+            by_run = np.take(lengths[kept], own.order, axis=1)
+            within[here], nearest[here] = _fold(own, by_run, own.clusters[here])
+    return [
+        _published(given, own, *part) for given, own, part in zip(opened, runs, parts, strict=True)
+    ]
+
+
 def _rows_at(X: Any, chosen: npt.NDArray[Any], *, square: bool) -> Any:
     """Some rows, or the distances between them."""
     named = elsewhere(X)
@@ -146,10 +203,14 @@ def _opened_square(
     who: str, X: Any, labels: Any, sample_weight: Any, noise: Noise
 ) -> tuple[LabelledRows, Any]:
     """Labels, and distances that were given."""
-    n_labels = as_labels(who, labels, "labels").size
-    square = given_square(who, X, n_labels)
-    placeholder = np.zeros((n_labels, 1))  # the rows themselves are not known
-    return open_rows(who, placeholder, labels, sample_weight, noise), square
+    square = given_square(who, X, as_labels(who, labels, "labels").size)
+    return _opened_labels(who, labels, sample_weight, noise), square
+
+
+def _opened_labels(who: str, labels: Any, sample_weight: Any, noise: Noise) -> LabelledRows:
+    """Labels of rows that are not known themselves."""
+    placeholder = np.zeros((as_labels(who, labels, "labels").size, 1))
+    return open_rows(who, placeholder, labels, sample_weight, noise)
 
 
 def _of_square(given: LabelledRows, square: Any) -> Floats:
@@ -194,15 +255,19 @@ def _reduced(runs: Runs, measure: Measure) -> tuple[Floats, Floats]:
     within, nearest = np.empty(runs.n_rows), np.empty(runs.n_rows)
     clusters = runs.clusters
     for some, lengths in tiles(runs, measure):
-        if runs.weights is not None:
-            lengths = lengths * runs.weights
-        sums = np.add.reduceat(lengths, runs.starts[:-1], axis=1)
-        here = np.arange(sums.shape[0])
-        within[some] = sums[here, clusters[some]]
-        means = sums / runs.totals
-        means[here, clusters[some]] = np.inf
-        nearest[some] = means.min(axis=1)
+        within[some], nearest[some] = _fold(runs, lengths, clusters[some])
     return within, nearest
+
+
+def _fold(runs: Runs, lengths: Floats, own: npt.NDArray[Any]) -> tuple[Floats, Floats]:
+    """The same of a tile: distances of rows of the clusters `own` to all rows in their order."""
+    if runs.weights is not None:
+        lengths = lengths * runs.weights
+    sums = np.add.reduceat(lengths, runs.starts[:-1], axis=1)
+    here = np.arange(sums.shape[0])
+    means = sums / runs.totals
+    means[here, own] = np.inf
+    return sums[here, own], means.min(axis=1)
 
 
 def _published(given: LabelledRows, runs: Runs, within: Floats, nearest: Floats) -> Floats:

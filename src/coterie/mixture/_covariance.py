@@ -115,27 +115,38 @@ def _factor_matrices(covariances: Floats, least: Any) -> tuple[Floats, npt.NDArr
     """Upper triangular U with U U^T = inverse, for each matrix of a stack."""
     n_cols = covariances.shape[-1]
     factors = np.full(covariances.shape, np.nan)
-    bad = np.zeros(covariances.shape[0], dtype=bool)
-    least = np.maximum(np.resize(least, bad.shape), 8 * n_cols * np.finfo(np.float64).eps)
-    for j, covariance in enumerate(covariances):
-        # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
-        scale = np.sqrt(np.maximum(np.diagonal(covariance), 0))
-        if not (np.isfinite(covariance).all() and (scale > 0).all()):
-            bad[j] = True
-            continue
+    least = np.maximum(
+        np.resize(least, covariances.shape[0]), 8 * n_cols * np.finfo(np.float64).eps
+    )
+    # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
+    scales = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0))
+    fine = np.asarray(np.isfinite(covariances).all(axis=(1, 2)) & (scales > 0).all(axis=1))
+    units = np.where(fine[:, np.newaxis], scales, 1.0)
+    alike = np.where(fine[:, np.newaxis, np.newaxis], covariances, np.eye(n_cols))
+    lower, found = _cholesky(alike / units[:, np.newaxis, :] / units[:, :, np.newaxis])
+    pivots = np.square(np.diagonal(lower, axis1=1, axis2=2))
+    # A pivot lost in rounding gives a factor, but not one to trust.
+    fine &= found & (pivots.min(axis=1, initial=np.inf) >= least)
+    for j in np.flatnonzero(fine):
+        factors[j] = invert_lower(lower[j]).T / scales[j][:, np.newaxis]
+    with np.errstate(over="ignore", invalid="ignore"):
+        fine &= np.isfinite(factors @ factors.transpose(0, 2, 1)).all(axis=(1, 2))
+    return factors, np.logical_not(fine)
+
+
+def _cholesky(matrices: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Lower factors of a stack, identities where a matrix has none, and which have one."""
+    found = np.ones(len(matrices), dtype=bool)
+    try:
+        return np.asarray(np.linalg.cholesky(matrices), dtype=np.float64), found
+    except np.linalg.LinAlgError:  # of one of them, which is not told
+        lower = np.tile(np.eye(matrices.shape[-1]), (len(matrices), 1, 1))
+    for j, matrix in enumerate(matrices):
         try:
-            lower = np.linalg.cholesky(covariance / scale / scale[:, np.newaxis])
+            lower[j] = np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError:
-            bad[j] = True
-            continue
-        # A pivot lost in rounding gives a factor, but not one to trust.
-        if np.square(np.diagonal(lower)).min() < least[j]:
-            bad[j] = True
-            continue
-        factors[j] = invert_lower(lower).T / scale[:, np.newaxis]
-        with np.errstate(over="ignore", invalid="ignore"):
-            bad[j] = not np.isfinite(factors[j] @ factors[j].T).all()
-    return factors, bad
+            found[j] = False
+    return lower, found
 
 
 def clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
@@ -143,18 +154,15 @@ def clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
     unit = np.sqrt(np.diagonal(floor))
     lower = np.asarray(np.linalg.cholesky(floor / unit / unit[:, np.newaxis]), dtype=np.float64)
     inverse = invert_lower(lower)
+    relative = covariances / unit / unit[:, np.newaxis]
+    relative[~np.isfinite(relative).all(axis=(1, 2))] = 0.0
+    relative = inverse @ relative @ inverse.T
+    values, vectors = np.linalg.eigh((relative + relative.transpose(0, 2, 1)) / 2)
+    n_raised = np.count_nonzero(values < 1, axis=1).astype(np.intp)
     clipped = covariances.copy()
-    n_raised = np.zeros(covariances.shape[0], dtype=np.intp)
-    for j, covariance in enumerate(covariances):
-        relative = covariance / unit / unit[:, np.newaxis]
-        if not np.isfinite(relative).all():
-            relative = np.zeros_like(relative)
-        relative = inverse @ relative @ inverse.T
-        values, vectors = np.linalg.eigh((relative + relative.T) / 2)
-        n_raised[j] = np.count_nonzero(values < 1)
-        if n_raised[j]:
-            axes = lower @ (vectors * np.sqrt(np.maximum(values, 1)))
-            clipped[j] = (axes @ axes.T) * unit * unit[:, np.newaxis]
+    for j in np.flatnonzero(n_raised):
+        axes = lower @ (vectors[j] * np.sqrt(np.maximum(values[j], 1)))
+        clipped[j] = (axes @ axes.T) * unit * unit[:, np.newaxis]
     return clipped, n_raised
 
 

@@ -91,14 +91,22 @@ class GaussianFamily(Family):
 
     def blank(self, n_components: int) -> Gaussians:
         means = np.tile(self._rows.mean, (n_components, 1))
-        return self.with_covariances(means, self.shape.repeat(self._rows.covariance, n_components))
+        one = self.with_covariances(means[:1], self.shape.repeat(self._rows.covariance, 1))
+        if self._pooled:
+            return replace(one, means=means, floored=np.repeat(one.floored, n_components))
+        return Gaussians(
+            means,
+            np.repeat(one.covariances, n_components, axis=0),
+            np.repeat(one.factors, n_components, axis=0),
+            np.repeat(one.floored, n_components),
+        )
 
     def with_covariances(self, means: Floats, covariances: Floats, held: Any = False) -> Gaussians:
         """Components with these parameters, floored: all, or what has no factor or is `held`."""
         automatic = self.reg_covar is None
         least = 0.0 if automatic else self._blurred(covariances, means.shape[0])
-        factors, low = self.shape.factor(covariances, least)
-        low = low | np.resize(held, low.shape)
+        factors, singular = self.shape.factor(covariances, least)
+        low = singular | np.resize(held, singular.shape)
         if automatic and "covariances" not in self.fixed:
             low = np.ones_like(low)
         floored = np.zeros(low.size, dtype=np.intp)
@@ -108,7 +116,8 @@ class GaussianFamily(Family):
                 clipped, in_own_units = self._clip_blurred(clipped, np.resize(least, low.shape))
                 floored = np.maximum(floored, in_own_units)
             covariances = np.where(_along(low, covariances), clipped, covariances)
-            factors, _ = self.shape.factor(covariances)
+            if singular.any() or (floored * low).any():  # otherwise nothing has changed
+                factors, _ = self.shape.factor(covariances)
         return Gaussians(means, covariances, factors, np.resize(floored * low, means.shape[0]))
 
     def _blurred(self, covariances: Floats, n_components: int) -> Floats | float:

@@ -83,13 +83,16 @@ def sum_log_prob(block: Block, judge: Judge) -> Fit:
 def sum_completed(block: Block, judge: Judge) -> Fit:
     """The log-likelihood of a block, and how sure its likeliest components are."""
     read, family, mixture = judge(block)
+    n_components = family.n_components(mixture.components)
     log_lik = log_best = 0.0
     for tile in family.tiles(read, mixture):
-        joint = family.log_joint(mixture, tile.rows)
-        best = joint.max(axis=1)
-        norm = best + np.log(np.exp(joint - best[:, np.newaxis]).sum(axis=1))
-        log_lik += float(norm.sum())
-        log_best += float((best - norm).sum())
+        log_prob, resp = np.empty(tile.n_rows), np.empty((tile.n_rows, n_components))
+        family.posterior(tile, mixture, log_prob=log_prob, resp=resp)
+        best = resp.max(axis=1)
+        if mixture.background is not None:
+            best = np.maximum(best, 1 - resp.sum(axis=1))
+        log_lik += float(log_prob.sum())
+        log_best += float(np.log(best).sum())
     return Fit(block.n_rows, log_lik, log_best)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 
 import numpy as np
@@ -37,9 +38,14 @@ class Reseeding:
 
     blocks: Source
     model: Model
-    rng: np.random.RandomState
+    make_rng: Callable[[], np.random.RandomState]
     tries: Counter[int] = field(default_factory=Counter)
     noted: set[tuple[str, int]] = field(default_factory=set)
+
+    @cached_property
+    def rng(self) -> np.random.RandomState:
+        """Random numbers, made when the first are needed."""
+        return self.make_rng()
 
     def __call__(
         self, mixture: Mixture, expected: Expectation, recorder: Recorder, n_iter: int

@@ -241,7 +241,7 @@ def at_rows(rows: Rows, model: Model, blank: Mixture, rng: np.random.RandomState
 def note_alike(start: Mixture, recorder: Recorder) -> None:
     """Tell of Gaussians that begin at the same point."""
     means = start.components.means
-    n_distinct = len(np.unique(means, axis=0))
+    n_distinct = len({tuple(mean) for mean in means.tolist()})
     if n_distinct < len(means):
         recorder.event(
             "start",

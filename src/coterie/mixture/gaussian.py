@@ -293,7 +293,7 @@ class GaussianMixture(MixtureModel):
             begin=Beginning(who, model, blank, start, rows, given, note_alike),
             solve=SOLVERS[self.solver],
             shown=lambda mixture: mixture.components.means,
-            repair=lambda: Reseeding(blocks, model, self._own_rng()),
+            repair=lambda: Reseeding(blocks, model, self._own_rng),
             coordinates=lambda like: Coordinates(
                 family, like, WEIGHTS[self.weights], frozenset(self.fixed)
             ),

@@ -14,19 +14,26 @@ from coterie.evaluate import (
     davies_bouldin_score,
     silhouette_score,
 )
+from coterie.evaluate._silhouette import silhouette_scores
 from coterie.select._problem import Measured, Problem, largest, smallest
+
+_MEAN = "mean silhouette"
 
 
 def by_silhouette(problem: Problem) -> Measured:
     """The mean silhouette (Rousseeuw 1987), under the metric of the estimator."""
     options: dict[str, Any] = {"metric": getattr(problem.estimator, "metric", "euclidean")}
-    params = getattr(problem.estimator, "metric_params", None) or {}
+    options |= getattr(problem.estimator, "metric_params", None) or {}
     if problem.settings.sample_size is not None:
         size = min(problem.settings.sample_size, problem.n_rows)
         # The same rows at every k, so that the curve does not jump with the draw.
         options |= {"sample_size": size, "random_state": problem.draws("silhouette").randint(2**31)}
-    values = _scores(problem, partial(silhouette_score, **options, **params))
-    return largest(problem, values, "mean silhouette")
+        return largest(problem, _scores(problem, partial(silhouette_score, **options)), _MEAN)
+    values, ks = np.full(len(problem.ks), np.nan), [k for k in problem.ks if _has_score(problem, k)]
+    labelings = [problem.fits.labels(k) for k in ks]
+    found = silhouette_scores(problem.X, labelings, noise="drop", **options)
+    values[np.searchsorted(problem.ks, ks)] = found
+    return largest(problem, values, _MEAN)
 
 
 def by_calinski_harabasz(problem: Problem) -> Measured:
@@ -44,10 +51,15 @@ def _scores(problem: Problem, score: Callable[..., float]) -> Any:
     """A score at every k; NaN where labels are all alike, or all different."""
 
     def at(k: int) -> float:
-        labels = problem.fits.labels(k)
-        kept = labels[labels >= 0]
-        if not 2 <= len(distinct(kept)) < len(kept):
+        if not _has_score(problem, k):
             return np.nan
-        return float(score(problem.X, labels, noise="drop"))
+        return float(score(problem.X, problem.fits.labels(k), noise="drop"))
 
     return problem.each(at)
+
+
+def _has_score(problem: Problem, k: int) -> bool:
+    """Whether labels are neither all alike nor all different."""
+    labels = problem.fits.labels(k)
+    kept = labels[labels >= 0]
+    return bool(2 <= len(distinct(kept)) < len(kept))

@@ -68,17 +68,22 @@ def by_held_out(problem: Problem) -> Measured:
     rows, so what makes a fold hard for all of them does not count.
     """
     rng, n_rows = problem.draws("held_out"), problem.n_rows
-    log_prob = np.empty((len(problem.ks), n_rows))
-    for fold in np.array_split(rng.permutation(n_rows), min(problem.settings.n_folds, n_rows)):
+    n_folds = min(problem.settings.n_folds, n_rows)
+    # What is left of the rows must be enough.
+    ks = tuple(k for k in problem.ks if max(2, k) <= n_rows - -(-n_rows // n_folds))
+    log_prob = np.full((len(problem.ks), n_rows), np.nan)
+    if not ks:
+        return Measured(log_prob[:, 0], None, f"{n_rows} rows are too few to hold some out")
+    for fold in np.array_split(rng.permutation(n_rows), n_folds):
         held_out = np.zeros(n_rows, dtype=bool)
         held_out[fold] = True
-        fits = problem.fits_on(take(problem.X, np.flatnonzero(~held_out)), rng)
+        fits = problem.fits_on(take(problem.X, np.flatnonzero(~held_out)), rng, ks)
         unseen = take(problem.X, np.flatnonzero(held_out))
-        for place, k in enumerate(problem.ks):
+        for place, k in enumerate(ks):
             log_prob[place, held_out] = fits.model(k).score_samples(unseen)
     values = log_prob.mean(axis=1)
     errors = log_prob.std(axis=1, ddof=1) / np.sqrt(n_rows)
-    best = int(np.argmax(values))
+    best = int(np.nanargmax(values))
     short = log_prob[best] - log_prob
     slack = short.std(axis=1, ddof=1) / np.sqrt(n_rows)
     place = int(np.argmax(short.mean(axis=1) <= slack))

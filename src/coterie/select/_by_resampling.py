@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._distinct import distinct
 from coterie.evaluate import adjusted_rand_score, contingency_matrix
+from coterie.select._fits import Fits
 from coterie.select._problem import Measured, Problem, take
 
 Floats = npt.NDArray[np.float64]
@@ -21,19 +23,19 @@ def by_prediction_strength(problem: Problem) -> Measured:
 
     One half of the rows is clustered, and so is the other; the strength is the share of pairs of a
     cluster of the one half that the clusters of the other also put together, in the cluster where
-    it is least. Chosen is the largest k whose strength, plus a standard error over the splits,
-    reaches 0.8. It can say 1, whose strength is 1.
+    it is least; 0 where a half has not so many clusters. Chosen is the largest k whose strength,
+    plus a standard error over the splits, reaches 0.8. It can say 1, whose strength is 1.
     """
     rng, n_rows = problem.draws("prediction_strength"), problem.n_rows
     found: list[list[float]] = []
     for _ in range(max(1, problem.settings.n_resamples // 2)):
         order = rng.permutation(n_rows)
         halves = [take(problem.X, np.sort(part)) for part in np.array_split(order, 2)]
-        fits = [problem.fits_on(half, rng) for half in halves]
+        ks = tuple(k for k in problem.ks if k <= n_rows // 2)
+        fits = [problem.fits_on(half, rng, ks) for half in halves]
         for one, other in ((0, 1), (1, 0)):
             found.append([
-                strength(fits[one].labels(k), fits[other].assign(k, halves[one]))
-                for k in problem.ks
+                _strength_at(k, fits[one], fits[other], halves[one]) for k in problem.ks
             ])  # fmt: skip
     table = np.array(found)
     values = table.mean(axis=0)
@@ -43,6 +45,16 @@ def by_prediction_strength(problem: Problem) -> Measured:
         return Measured(values, None, "no number of clusters would be found again", errors)
     k = problem.ks[int(reached[-1])]
     return Measured(values, k, f"k = {k} is the largest that would be found again", errors)
+
+
+def _strength_at(k: int, own: Fits, others: Fits, rows: Any) -> float:
+    """The strength of k clusters of some rows; 0 where there are not so many of them."""
+    if k not in own.ks:
+        return 0.0
+    labels = own.labels(k)
+    if len(distinct(labels[labels >= 0])) < k:
+        return 0.0
+    return strength(labels, others.assign(k, rows))
 
 
 def strength(labels: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> float:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import scipy.sparse as sp
+
 from coterie.mixture import BayesianGaussianMixture
 from coterie.select._by_labels import by_calinski_harabasz, by_davies_bouldin, by_silhouette
 from coterie.select._by_likelihood import by_aic, by_bic, by_bound, by_held_out, by_icl
@@ -73,7 +75,7 @@ _NEEDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
         "sums squared Euclidean distances, which metric={metric!r} does not; use 'silhouette'",
     ),
     "memory": (lambda estimator, X: not is_remote(X), "needs rows in memory; pass an array"),
-    "array": (lambda estimator, X: hasattr(X, "dtype"), "needs an array of numbers; pass one"),
+    "array": (lambda estimator, X: _has_numbers(X), "needs a table of numbers; pass one"),
     "predict": (
         lambda estimator, X: (
             hasattr(estimator, "predict") and getattr(estimator, "metric", None) != "precomputed"
@@ -81,6 +83,13 @@ _NEEDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
         "labels rows that were not in the fit, which this estimator cannot",
     ),
 }
+
+
+def _has_numbers(X: Any) -> bool:
+    """Whether the rows are an array or a data frame of nothing but numbers."""
+    if hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    return getattr(getattr(X, "dtype", None), "kind", "") in tuple("biuf") and not sp.issparse(X)
 
 
 def missing(name: str, estimator: Any, X: Any) -> str | None:

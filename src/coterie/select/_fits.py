@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from copy import copy
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from coterie.centroid import KMeans
-from coterie.errors import AdviceWarning
+from coterie.data import Source, as_source, is_dask, is_elsewhere
+from coterie.data import open as open_rows
 from coterie.hierarchy import AgglomerativeClustering
 from coterie.mixture import GaussianMixture
-from coterie.select._grow import add_centers, split_each
-from coterie.select._tree_starts import TreeStarts
+from coterie.select._grow import add_centers, halved, start_at, with_halves
+from coterie.select._label_starts import LabelStarts
+from coterie.select._quiet_fit import fit_quietly
 
 Labels = npt.NDArray[Any]
 #: Is told after every fit of what has just been done.
 Tick = Callable[[str, int], None]
 
-#: Iterations after which the ways to split a mixture are compared.
+#: Iterations after which the halves of components are compared.
 _TRIAL = 3
 #: Parameters that say how many clusters there are.
 _COUNTS = "n_clusters", "n_components"
@@ -50,12 +52,11 @@ def seeded(estimator: Any, rng: np.random.RandomState) -> Any:
     return model
 
 
-def fit_quietly(model: Any, X: Any) -> Any:
-    """Fit; what it would warn of is in its `events_`, and hundreds of fits would say it again."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", AdviceWarning)
-        return model.fit(X)
+def n_rows_of(X: Any) -> int:
+    """How many rows there are, wherever they live."""
+    if is_elsewhere(X):
+        return open_rows(X).n_rows
+    return as_source(X).n_rows if is_dask(X) or isinstance(X, Source) else len(X)
 
 
 def labels_of(model: Any, X: Any) -> Labels:
@@ -112,7 +113,7 @@ class OneByOne(Fits):
         X: Any,
         ks: Sequence[int],
         tick: Tick,
-        starts: TreeStarts | None = None,
+        starts: Sequence[LabelStarts] = (),
     ) -> None:
         super().__init__(estimator, X, ks, tick)
         self._starts = starts
@@ -127,17 +128,19 @@ class OneByOne(Fits):
         return self.made[k]
 
     def _fit(self, k: int) -> Any:
-        fresh = fit_quietly(self._with(k), self.X)
-        before = self.made[max(self.made)] if self.made else None
-        grown = None if before is None else grow(before, self._with(k), self.X)
-        best = fresh if grown is None else _better(fresh, grown)
-        if self._starts is None:
-            return best
-        start = self._starts.start(k, fresh.covariance_type)
-        return _better(best, _go_on(self._with(k), self.X, **start._asdict()))
+        wanted = clone(self.estimator).set_params(**{self._count: k})
+        runs = self._fresh(wanted, k)
+        if self.made:
+            runs.append(grow(self.made[max(self.made)], wanted, self.X))
+        return reduce(_better, (run for run in runs if run is not None))
 
-    def _with(self, k: int) -> Any:
-        return clone(self.estimator).set_params(**{self._count: k})
+    def _fresh(self, wanted: Any, k: int) -> list[Any]:
+        """Fits from the starts that were handed down, or from the estimator's own."""
+        starts = [starts.start(k, wanted.covariance_type) for starts in self._starts]
+        known = [start for start in starts if start is not None]
+        if not known:
+            return [fit_quietly(copy(wanted), self.X)]
+        return [_go_on(wanted, self.X, **start._asdict()) for start in known]
 
 
 def fits_along(estimator: Any, X: Any, ks: Sequence[int], tick: Tick) -> Fits:
@@ -149,8 +152,8 @@ def fits_along(estimator: Any, X: Any, ks: Sequence[int], tick: Tick) -> Fits:
 def grow(before: Any, wanted: Any, X: Any) -> Any:
     """Fit `wanted` from where `before`, with fewer clusters, ended; None where there is no way.
 
-    k-means goes on with more centres, drawn as k-means++ does. A mixture of Gaussians tries to
-    split each component, and goes on with the split that is best after a few iterations.
+    k-means goes on with more centres, drawn as k-means++ does. A mixture of Gaussians goes on with
+    the component split that makes the rows likeliest, the halves being those of a few iterations.
     """
     if isinstance(wanted, KMeans) and isinstance(wanted.init, str) and isinstance(X, np.ndarray):
         n_more = wanted.n_clusters - before.n_clusters
@@ -165,25 +168,24 @@ def grow(before: Any, wanted: Any, X: Any) -> Any:
 
 
 def _grow_mixture(before: Any, wanted: Any, X: Any) -> Any:
-    trials = [_go_on(wanted, X, max_iter=_TRIAL, **start._asdict()) for start in split_each(before)]
-    best = trials[int(np.argmax([trial.lower_bound_ for trial in trials]))]
-    return _go_on(
-        wanted, X,
-        weights_init=_shares(best), means_init=best.means_, precisions_init=best.precisions_,
-    )  # fmt: skip
-
-
-def _shares(model: Any) -> npt.NDArray[np.float64]:
-    """Weights that sum to one, also beside a background."""
-    weights = np.asarray(model.weights_, dtype=np.float64)
-    return weights / weights.sum()
+    """Cut all components in two at once, see which cut pays most, and go on with that one alone."""
+    k, halves = before.n_components, halved(before)
+    if n_rows_of(X) >= 2 * k:
+        tried = {"n_components": 2 * k, "max_iter": _TRIAL}
+        halves = _go_on(wanted, X, **tried, **start_at(halves)._asdict())
+    grown = [with_halves(before, halves, j) for j in range(k)]
+    best = grown[0] if k == 1 else max(grown, key=lambda model: model.score(X))
+    return _go_on(wanted, X, **start_at(best)._asdict())
 
 
 def _go_on(wanted: Any, X: Any, **start: Any) -> Any:
     """The wanted model from a given start; a parameter of the start does not stay in the model."""
     before = {name: getattr(wanted, name) for name in (*start, "n_init")}
-    model = fit_quietly(clone(wanted).set_params(**{"n_init": 1, **start}), X)
-    return model.set_params(**before)
+    model = copy(wanted)  # which has not been fitted, so that it is a clone
+    vars(model).update({"n_init": 1, **start})
+    fit_quietly(model, X)
+    vars(model).update(before)
+    return model
 
 
 def _better(one: Any, other: Any) -> Any:

@@ -12,6 +12,11 @@ from coterie.select._problem import Measured, Problem
 
 Floats = npt.NDArray[np.float64]
 
+#: The largest gap speaks against one cluster where it leads the gap of that by so many errors and,
+#: a gap being the logarithm of a sum of squares, a tenth: a box around a square that lies askew has
+#: as much to itself.
+_BY_FAR, _A_TENTH = 5, 0.1
+
 
 def by_gap(problem: Problem) -> Measured:
     """Tibshirani, Walther & Hastie (2001): the first k with Gap(k) >= Gap(k+1) - s_{k+1}.
@@ -22,15 +27,18 @@ def by_gap(problem: Problem) -> Measured:
     values, errors = gap.values, gap.errors
     if len(problem.ks) < 2:
         return Measured(values, None, "a gap is compared with that of the next k", errors)
+    if np.isnan(values).all():
+        return Measured(values, None, "there are no errors to compare", errors)
     enough = np.flatnonzero(values[:-1] >= values[1:] - errors[1:])
     if not enough.size:
         return Measured(values, None, f"the gap still grows at k = {problem.ks[-1]}", errors)
     k = problem.ks[int(enough[0])]
     reason = f"k = {k} is the first whose gap the next does not beat"
-    most = problem.ks[int(np.nanargmax(values))]
-    if most > k and np.nanmax(values) - values[enough[0]] > errors[np.nanargmax(values)]:
-        reason += f", though that of k = {most} does"
-    return Measured(values, k, reason, errors)
+    most = int(np.nanargmax(values))
+    lead = values[most] - values[enough[0]]
+    if problem.ks[most] > k and lead > errors[most]:
+        reason += f", though that of k = {problem.ks[most]} does"
+    return Measured(values, k, reason, errors, _finds_one(problem, gap))
 
 
 def by_largest_gap(problem: Problem) -> Measured:
@@ -45,7 +53,16 @@ def by_largest_gap(problem: Problem) -> Measured:
     most = int(np.nanargmax(values))
     k = problem.ks[int(np.flatnonzero(values >= values[most] - errors[most])[0])]
     edge = ", the largest k tried: widen the range" if most == len(values) - 1 > 0 else ""
-    return Measured(values, k, f"k = {k} has as large a gap as any{edge}", errors)
+    reason = f"k = {k} has as large a gap as any{edge}"
+    return Measured(values, k, reason, errors, _finds_one(problem, gap))
+
+
+def _finds_one(problem: Problem, gap: Gap) -> bool:
+    """Whether no gap is larger by far than that of one cluster, whichever k the rule picks."""
+    if problem.ks[0] != 1 or np.isnan(gap.values[0]):
+        return False
+    most = int(np.nanargmax(gap.values))
+    return bool(gap.values[most] - gap.values[0] <= max(_BY_FAR * gap.errors[most], _A_TENTH))
 
 
 class Gap(NamedTuple):
@@ -65,17 +82,20 @@ def measure_gap(problem: Problem) -> Gap:
     if known is not None:
         return cast(Gap, known)
     rng = problem.draws("gap")
-    rows = np.asarray(problem.X, dtype=np.float64)
+    given = np.asarray(problem.X)
+    dtype = given.dtype if given.dtype == np.float32 else np.dtype(np.float64)
+    rows = given.astype(np.float64)
     box = PrincipalBox(rows)
     n_references = problem.settings.n_references
     logs = np.empty((n_references, len(problem.ks)))
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # where no errors are left
         for place in range(n_references):
-            reference = box.draw(len(rows), rng).astype(problem.X.dtype, copy=False)
+            reference = box.draw(len(rows), rng).astype(dtype, copy=False)
             logs[place] = np.log(squares_of(problem.fits_on(reference, rng), problem.ks))
         values = logs.mean(axis=0) - np.log(squares(problem))
-    values[~np.isfinite(values)] = np.nan  # no errors are left: as many clusters as distinct rows
-    gap = Gap(values, logs.std(axis=0) * np.sqrt(1 + 1 / n_references))
+        errors = logs.std(axis=0) * np.sqrt(1 + 1 / n_references)
+    values[~np.isfinite(values)] = np.nan  # as many clusters as distinct rows
+    gap = Gap(values, errors)
     problem.kept["gap"] = gap
     return gap
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ Floats = npt.NDArray[np.float64]
 
 #: The mean of one half of a normal distribution, in deviations.
 _HALF_MEAN = np.sqrt(2 / np.pi)
+_COVARIANCES = ("covariances_", "precisions_", "precisions_cholesky_")
 
 
 def add_centers(
@@ -45,29 +46,70 @@ class GaussianStart(NamedTuple):
     precisions_init: Floats
 
 
-def split_each(model: Any) -> Iterator[GaussianStart]:
-    """A fitted mixture of Gaussians with one component cut in two, for each in turn.
+def halved(model: Any) -> Any:
+    """A fitted mixture of Gaussians with every component cut in two: j into j and k + j.
 
     The halves stand on the longest axis of the component, where the halves of a normal distribution
     have their means; each keeps its covariance and has half its weight.
     """
-    weights = model.weights_.astype(np.float64)
-    means, precisions = (
-        getattr(model, name).astype(np.float64) for name in ("means_", "precisions_")
-    )
-    for j in range(len(weights)):
-        step = _HALF_MEAN * _longest_axis(model, j)
-        more = means[j] + step
-        moved = means.copy()
-        moved[j] -= step
-        shares = np.append(weights, weights[j] / 2)
-        shares[j] /= 2
-        own = precisions if model.covariance_type == "tied" else _with_copy(precisions, j)
-        yield GaussianStart(shares / shares.sum(), np.vstack([moved, more]), own)
+    k = len(model.weights_)
+    steps = _HALF_MEAN * np.stack([_longest_axis(model, j) for j in range(k)])
+    halves = copy(model)
+    halves.n_components, halves.weights_ = 2 * k, np.tile(model.weights_ / 2, 2)
+    for name in _per_component(model):
+        setattr(halves, name, np.concatenate([getattr(model, name)] * 2))
+    halves.means_ = np.concatenate([model.means_ - steps, model.means_ + steps])
+    return halves
 
 
-def _with_copy(values: Floats, j: int) -> Floats:
-    return np.concatenate([values, values[j : j + 1]])
+def with_halves(model: Any, halves: Any, j: int) -> Any:
+    """A copy of a fitted mixture in which the two halves have the place of component j.
+
+    `halves` is a mixture with twice the components, as `halved` numbers them. The halves
+    share the weight of the component; a covariance shared by all loses what is now between them.
+    """
+    k = len(model.weights_)
+    pair, rest = [j, k + j], np.arange(k) != j
+    shares = halves.weights_[pair].astype(np.float64)
+    shares = shares / shares.sum() if shares.sum() > 0 else np.full(2, 0.5)
+    grown = copy(model)
+    grown.n_components = k + 1
+    grown.weights_ = np.append(model.weights_[rest], model.weights_[j] * shares)
+    for name in _per_component(model):
+        parts = getattr(model, name)[rest], getattr(halves, name)[pair]
+        setattr(grown, name, np.concatenate(parts))
+    if model.covariance_type == "tied":
+        between = np.subtract(*halves.means_[pair].astype(np.float64))
+        _narrow(grown, between, float(model.weights_[j] * shares.prod()))
+    return grown
+
+
+def _per_component(model: Any) -> list[str]:
+    """Attributes with an entry for every component, besides the weights."""
+    own = ["means_"] if model.covariance_type == "tied" else ["means_", *_COVARIANCES]
+    return [*own, "degrees_of_freedom_"] if hasattr(model, "degrees_of_freedom_") else own
+
+
+def _narrow(model: Any, between: Floats, weight: float) -> None:
+    """Take weight * between between^T from a shared covariance, a tenth of the width being left."""
+    covariance = model.covariances_.astype(np.float64)
+    along = float(between @ np.linalg.solve(covariance, between))
+    weight = min(weight, 0.99 / along) if along > 0 else 0.0
+    covariance = covariance - weight * np.outer(between, between)
+    factor = np.linalg.inv(np.linalg.cholesky(covariance)).T
+    model.covariances_, model.precisions_cholesky_ = covariance, factor
+    model.precisions_ = factor @ factor.T
+
+
+def shares_of(model: Any) -> Floats:
+    """Weights that sum to one, also beside a background."""
+    weights = np.asarray(model.weights_, dtype=np.float64)
+    return weights / weights.sum()
+
+
+def start_at(model: Any) -> GaussianStart:
+    """Where a fitted mixture is, to start from."""
+    return GaussianStart(shares_of(model), model.means_, model.precisions_)
 
 
 def _longest_axis(model: Any, j: int) -> Floats:

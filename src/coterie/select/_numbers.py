@@ -13,6 +13,11 @@ def numbers_of_clusters(who: str, k: Any, n_rows: int | None, up_to: int) -> tup
     `n_rows` is None where it is not known yet.
     """
     a_number = whole(1)
+    if n_rows is not None and n_rows < 2:
+        raise ValueError(
+            f"{who}: X has {n_rows} row{'s' * (n_rows != 1)}, of which there is nothing to choose; "
+            "pass two or more."
+        )
     if k is None:
         asked: Any = range(1, up_to + 1 if n_rows is None else min(up_to, n_rows) + 1)
     else:

@@ -48,9 +48,12 @@ class Problem:
     def n_rows(self) -> int:
         return int(self.fits.labels(self.ks[0]).shape[0])
 
-    def fits_on(self, rows: Any, rng: np.random.RandomState) -> Fits:
-        """The same fits on other rows."""
-        return fits_along(seeded(self.estimator, rng), rows, self.ks, self.tick)
+    def fits_on(
+        self, rows: Any, rng: np.random.RandomState, ks: tuple[int, ...] | None = None
+    ) -> Fits:
+        """The same fits on other rows, or some of them."""
+        return fits_along(seeded(self.estimator, rng), rows, self.ks if ks is None else ks,
+                          self.tick)  # fmt: skip
 
     def each(self, score: Callable[[int], float]) -> Floats:
         """A score for every k."""
@@ -63,12 +66,14 @@ class Measured:
 
     `values` has a number for every k, NaN where the criterion has none; `errors` their standard
     errors, or None. `pick` is the k it chooses, or None where it cannot; `reason` says why.
+    `finds_one` tells whether its values speak for one cluster; None: where that is its pick.
     """
 
     values: Floats
     pick: int | None
     reason: str
     errors: Floats | None = None
+    finds_one: bool | None = None
 
 
 def largest(problem: Problem, values: Floats, what: str) -> Measured:

@@ -11,18 +11,23 @@ from sklearn.tree import DecisionTreeClassifier
 
 from coterie.select._described import Categories, Numbers, Place, Scaled
 
+#: Rows of a cluster, and of the others, that a tree is grown from at most.
+_MANY_ROWS = 20_000
+
 
 @dataclass(frozen=True)
 class Rule:
     """Conditions that all hold, and how well they tell the cluster from the others.
 
     `precision` is the share of the rows that fit which are in the cluster, `recall` that of the
-    cluster which fits.
+    cluster which fits; both are counted over all rows. `n_grown_from` rows made the tree: all, or a
+    sample of many.
     """
 
     conditions: tuple[str, ...]
     precision: float
     recall: float
+    n_grown_from: int
 
     def __str__(self) -> str:
         return " and ".join(self.conditions) if self.conditions else "any row"
@@ -34,7 +39,8 @@ def find_rule(
     """The path of a tree (CART, Breiman et al. 1984) with the largest F1; the first of equals."""
     table = scaled.table
     tree = DecisionTreeClassifier(max_depth=max_depth, class_weight="balanced", random_state=0)
-    leaves = tree.fit(table, inside).apply(table)
+    some = _to_grow_from(inside)
+    leaves = tree.fit(table[some], inside[some]).apply(table)
     grown = tree.tree_
     fits = np.bincount(leaves, minlength=grown.node_count)
     hits = np.bincount(leaves[inside], minlength=grown.node_count)
@@ -49,7 +55,20 @@ def find_rule(
         _conditions(steps, places, np.asarray(np.isnan(table).any(axis=0))),
         float(hits[best] / fits[best]),
         float(hits[best] / inside.sum()),
+        some.size,
     )
+
+
+def _to_grow_from(inside: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+    """All rows, or of many some: as many of the cluster as of the others, drawn by chance.
+
+    Both sides weigh the same in the tree whatever their numbers.
+    """
+    rng, parts = np.random.RandomState(0), []
+    for rows in (np.flatnonzero(inside), np.flatnonzero(~inside)):
+        many = rows.size > _MANY_ROWS
+        parts.append(rows[rng.randint(rows.size, size=_MANY_ROWS)] if many else rows)
+    return np.sort(np.concatenate(parts))
 
 
 def _path_to(

@@ -153,8 +153,11 @@ def _measure(
         except _StoppedError:
             watch.callback = None  # fits that are still needed are made without asking
             return curves, [f"Stopped before {', '.join(names[place:])}"]
-        weak, sees_one = CRITERIA[name].weak, CRITERIA[name].sees_one
-        curves[name] = Curve(found.values, found.errors, found.pick, found.reason, weak, sees_one)
+        kind = CRITERIA[name]
+        curves[name] = Curve(
+            found.values, found.errors, found.pick, found.reason, kind.weak, kind.sees_one,
+            found.finds_one,
+        )  # fmt: skip
     return curves, []
 
 

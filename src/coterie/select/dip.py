@@ -26,8 +26,11 @@ _SMALL = 30
 _DRAWS = 10_000
 #: Numbers drawn together: 8 MB.
 _TILE_NUMBERS = 1 << 20
-#: From so many numbers on, sorting them by their bits is faster.
+#: From so many numbers on, sorting them by their bits is faster than one at a time,
 _MANY = 1 << 15
+#: and with more threads than these also faster than by vectors, which NumPy 2 does on one thread.
+_FEW_THREADS = 4
+_SORTS_IN_VECTORS = int(np.__version__.split(".")[0]) >= 2
 _METHODS = one_of("auto", "table", "simulate")
 
 
@@ -101,8 +104,8 @@ def dip_test(
 
 
 def _sorted(values: Floats, n_threads: int) -> Floats:
-    """A sorted copy, by all threads where there are many."""
-    if values.size < _MANY:
+    """A sorted copy: by NumPy where it sorts in vectors, else by all threads if there are many."""
+    if values.size < _MANY or (_SORTS_IN_VECTORS and n_threads <= _FEW_THREADS):
         return np.sort(values)
     values = values.copy()
     kernels.sort_numbers(values, n_threads)

@@ -51,6 +51,8 @@ class Cluster:
             fits = (
                 f"fits {self.rule.recall:.0%} of it; {self.rule.precision:.0%} of what fits is it"
             )
+            if self.rule.n_grown_from < round(self.size / self.share):
+                fits += f"; found among {self.rule.n_grown_from} rows, counted over all"
             lines.append(f"  rule: {self.rule} ({fits})")
         lines.append(f"  typical rows: {', '.join(map(str, self.typical))}")
         if self.rival is not None:
@@ -91,7 +93,9 @@ def explain(
     Effects are Cohen's (1988): of numbers d, the difference of means in units of the pooled
     deviation within; of a category h, the difference of 2 arcsin sqrt(share). About 0.2 is small,
     0.5 medium and 0.8 large in both; smaller ones than 0.2 are not told. The rule is the path of a
-    shallow tree (CART, Breiman et al. 1984) grown to tell the cluster from the rest.
+    shallow tree (CART, Breiman et al. 1984) grown to tell the cluster from the rest: from all rows,
+    or of more than 20000 of the cluster or the rest from so many, drawn by chance; how well it fits
+    is counted over all rows.
 
     Typical and ambiguous rows and the rival go by distances to the means of the clusters, columns
     in units of their deviation, a column for each category; a missing cell is left out, and the

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie.select._axes import legend_above, some_ticks
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -29,7 +31,8 @@ class Curve:
     `values` and `errors` (standard errors, or None) have an entry for every k, NaN where the
     criterion is not defined. `pick` is the k it chooses, None where it cannot, and `reason` says
     why. `weak` criteria are shown but seldom counted; `sees_one` tells whether it could have found
-    that all rows are one cluster.
+    that all rows are one cluster, and `finds_one` whether its values say so (None: where that is
+    its pick), which they may do while its rule picks another k, or not while it picks one.
     """
 
     values: Floats
@@ -38,6 +41,12 @@ class Curve:
     reason: str
     weak: bool
     sees_one: bool
+    finds_one: bool | None = None
+
+    @property
+    def says_one(self) -> bool:
+        """Whether it speaks for one cluster."""
+        return self.sees_one and (self.pick == 1 if self.finds_one is None else self.finds_one)
 
 
 @dataclass(frozen=True)
@@ -112,8 +121,8 @@ class KChoice:
                 ax.plot([curve.pick], [scaled[at]], "o", color=line.get_color(), markersize=8)
         if self.k is not None:
             ax.axvline(self.k, color="#333333", linewidth=1, linestyle=":")
-        ax.set(xlabel="number of clusters", ylabel="criterion, scaled", xticks=self.ks)
-        ax.legend(frameon=False)
+        ax.set(xlabel="number of clusters", ylabel="criterion, scaled", xticks=some_ticks(self.ks))
+        legend_above(ax)
         return ax
 
 
@@ -121,8 +130,7 @@ def recommend(ks: tuple[int, ...], curves: Mapping[str, Curve]) -> tuple[int | N
     """The k that most criteria pick, and their share.
 
     Weak criteria only break ties, unless no other has a pick; then the criterion named first does.
-    Where every criterion that can see one
-    cluster says so, the others, which cannot, are not asked.
+    Where most of the criteria that can see one cluster do, the others, which cannot, are not asked.
     """
     picked = [curve for curve in curves.values() if curve.pick is not None]
     voters = [curve for curve in picked if not curve.weak] or picked
@@ -130,8 +138,8 @@ def recommend(ks: tuple[int, ...], curves: Mapping[str, Curve]) -> tuple[int | N
         return None, 0.0
     votes = Counter(curve.pick for curve in voters)
     hints = Counter(curve.pick for curve in picked)
-    sighted = [curve.pick for curve in voters if curve.sees_one]
-    if 1 in ks and sighted and all(pick == 1 for pick in sighted):
+    sighted = [curve.says_one for curve in voters if curve.sees_one]
+    if 1 in ks and sum(sighted) > len(sighted) / 2:
         best: int | None = 1
     else:
         best = max((curve.pick for curve in voters), key=lambda pick: (votes[pick], hints[pick]))
@@ -149,12 +157,12 @@ def summarise(choice: KChoice) -> str:
     silent = [
         f"{name}: {curve.reason}" for name, curve in choice.curves.items() if curve.pick is None
     ]
-    sentences = [f"k = {choice.k}, picked by {', '.join(agree)}" + _beside(others) + "."]
+    by = f"picked by {', '.join(agree)}" if agree else "by what could see more"
+    sentences = [f"k = {choice.k}, {by}" + _beside(others) + "."]
     if len(said) > 1:
         sentences.append(_confidence(choice, said))
     sentences += [f"No pick by {reason}." for reason in silent]
-    if choice.k == 1:
-        sentences.append("There is no sign of more than one cluster.")
+    sentences += _doubts(choice)
     if choice.k == choice.ks[-1] and len(choice.ks) > 1:
         sentences.append("It is the largest k tried: widen the range.")
     if choice.probabilities is not None:
@@ -175,9 +183,36 @@ def _confidence(choice: KChoice, said: Mapping[str, int]) -> str:
     if choice.k == 1:
         return "Criteria that need two clusters cannot say that there is one."
     low, high = min(said.values()), max(said.values())
-    if choice.agreement > 0.5:
+    if choice.agreement > 0.5 and not _who_see_one(choice):
         return f"Most agree; the picks go from {low} to {high}."
     return f"They disagree, from {low} to {high}: take it as a first guess, not as a finding."
+
+
+def _doubts(choice: KChoice) -> list[str]:
+    """Whether there are clusters at all: what those criteria say that could deny it."""
+    seen = _who_see_one(choice)
+    sighted = [name for name, curve in choice.curves.items() if curve.sees_one and not curve.weak]
+    if choice.k == 1:
+        more = [name for name in sighted if not choice.curves[name].says_one and choice.picks[name]]
+        if not more:
+            return ["There is no sign of more than one cluster."]
+        return [f"Only {', '.join(more)} would see more than one cluster."]
+    if seen:
+        verb = "speaks" if len(seen) == 1 else "speak"
+        return [
+            f"There may be no clusters at all: {', '.join(seen)} {verb} for one, and of the others "
+            f"{'most' if len(sighted) > len(seen) else 'all'} cannot; see tendency(X)."
+        ]
+    if 1 not in choice.ks:
+        return ["Whether there are clusters at all was not asked: begin with k = 1."]
+    if not sighted:
+        return ["None of these can say that there are no clusters; see tendency(X)."]
+    return []
+
+
+def _who_see_one(choice: KChoice) -> list[str]:
+    """Criteria that speak for one cluster."""
+    return [name for name, curve in choice.curves.items() if curve.says_one and not curve.weak]
 
 
 def _span(ks: tuple[int, ...]) -> str:

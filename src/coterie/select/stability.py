@@ -14,8 +14,9 @@ from coterie._checks import CALLABLE, NONE, Rule, check_params, one_of, real, wh
 from coterie._distinct import distinct
 from coterie._progress import says_stop
 from coterie.evaluate import contingency_matrix
-from coterie.select._fits import fit_quietly, labels_of, seeded
+from coterie.select._fits import labels_of, seeded
 from coterie.select._problem import in_memory, is_remote, take
+from coterie.select._quiet_fit import fit_quietly
 from coterie.select.k_choice import SelectionProgress
 
 Floats = npt.NDArray[np.float64]

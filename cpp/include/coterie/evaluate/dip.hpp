@@ -27,9 +27,17 @@ struct Dip {
 // stands at place[i] and rises from below[i] to below[i + 1].
 class DipSteps {
 public:
-    Dip measure(const double* sorted, std::int64_t n) {
+    // With a crew both hulls are found at once; without one, as part of a chunk of another's.
+    Dip measure(const double* sorted, std::int64_t n, const Crew* crew) {
         take(sorted, n);
-        const std::int64_t last = static_cast<std::int64_t>(place_.size()) - 1;
+        const auto find = [&](std::int64_t side, int) {
+            side == 0 ? find_minorant() : find_majorant();
+        };
+        if (crew)
+            crew->run(2, find);
+        else
+            find(0, 0), find(1, 0);
+        const std::int64_t last = count_ - 1;
         std::int64_t low = 0, high = last;
         double depth = 0;
         while (low < high) {
@@ -59,17 +67,21 @@ private:
     double head(std::int64_t i) const { return below_[i + 1]; }  // on the step
 
     void take(const double* sorted, std::int64_t n) {
-        place_.clear();
-        below_.clear();
-        place_.reserve(n);
-        below_.reserve(n + 1);
+        if (n > room_) {  // not cleared: all of it is written before it is read
+            place_.reset(new double[n]);
+            below_.reset(new std::int32_t[n + 1]);
+            before_.reset(new std::int32_t[n]);
+            after_.reset(new std::int32_t[n]);
+            room_ = n;
+        }
+        std::int64_t m = 0;
         for (std::int64_t i = 0; i < n; ++i) {
             if (i > 0 && sorted[i] == sorted[i - 1]) continue;
-            place_.push_back(sorted[i]);
-            below_.push_back(static_cast<std::int32_t>(i));
+            place_[m] = sorted[i];
+            below_[m++] = static_cast<std::int32_t>(i);
         }
-        below_.push_back(static_cast<std::int32_t>(n));
-        find_hulls();
+        below_[m] = static_cast<std::int32_t>(n);
+        count_ = m;
     }
 
     // Whether the foot of b lies below the line between those of a and c.
@@ -84,20 +96,21 @@ private:
                (head(c) - head(a)) * (place_[b] - place_[a]);
     }
 
-    // before_[i] is the corner before i of the convex minorant of the feet 0..i, and after_[i] the
-    // one after i of the concave majorant of the heads i..last. Every chain of them is a hull, and
-    // each corner is left behind once, so this is O(n).
-    void find_hulls() {
-        const auto m = static_cast<std::int64_t>(place_.size());
-        before_.resize(m);
-        after_.resize(m);
+    // before_[i] is the corner before i of the convex minorant of the feet 0..i. Every chain of
+    // them is a hull, and each corner is left behind once, so this is O(n).
+    void find_minorant() {
         before_[0] = 0;
-        for (std::int64_t i = 1; i < m; ++i) {
+        for (std::int64_t i = 1; i < count_; ++i) {
             std::int64_t j = i - 1;
             while (j > 0 && !foot_below(before_[j], j, i)) j = before_[j];
             before_[i] = static_cast<std::int32_t>(j);
             if (i % (1 << 16) == 0) Pool::breathe();
         }
+    }
+
+    // after_[i] is the corner after i of the concave majorant of the heads i..last.
+    void find_majorant() {
+        const std::int64_t m = count_;
         after_[m - 1] = static_cast<std::int32_t>(m - 1);
         for (std::int64_t i = m - 2; i >= 0; --i) {
             std::int64_t j = i + 1;
@@ -167,8 +180,9 @@ private:
         return most;
     }
 
-    std::vector<double> place_;
-    std::vector<std::int32_t> below_, before_, after_;
+    std::int64_t room_ = 0, count_ = 0;
+    std::unique_ptr<double[]> place_;
+    std::unique_ptr<std::int32_t[]> below_, before_, after_;
     std::vector<std::int64_t> minorant_, majorant_;
 };
 
@@ -200,14 +214,21 @@ inline void sort_numbers(double* values, std::int64_t n, const Crew& crew) {
 // The dip of each of many sorted samples, one a row; `ends` holds two numbers a row.
 inline void measure_dips(Matrix<const double> samples, double* dips, std::int64_t* ends,
                          const Crew& crew) {
+    const auto measure = [&](DipSteps& steps, std::int64_t i, const Crew* own) {
+        const Dip found = steps.measure(samples.data + i * samples.n_cols, samples.n_cols, own);
+        dips[i] = found.dip;
+        ends[2 * i] = found.low;
+        ends[2 * i + 1] = found.high;
+    };
+    if (samples.n_rows == 1) {  // both hulls of one sample at once
+        DipSteps steps;
+        return measure(steps, 0, &crew);
+    }
     const Chunks chunks(samples.n_rows, 64 * samples.n_cols);
     crew.run(chunks.count(), [&](std::int64_t chunk, int) {
         DipSteps steps;
         for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-            const Dip found = steps.measure(samples.data + i * samples.n_cols, samples.n_cols);
-            dips[i] = found.dip;
-            ends[2 * i] = found.low;
-            ends[2 * i + 1] = found.high;
+            measure(steps, i, nullptr);
             Pool::breathe();
         }
     });
