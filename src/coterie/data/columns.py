@@ -53,9 +53,10 @@ def columns_of(X: Any) -> list[Column]:
     if hasattr(X, "column_names"):  # Arrow, whose `columns` are the columns
         return [_of_arrow(column) for column in X.columns]
     if hasattr(X, "columns"):
-        return [np.asarray(X[name]) for name in X.columns]
-    cells = np.asarray(X)
-    return list(cells.T) if cells.ndim == 2 else []
+        cells = [X[name] for name in X.columns]
+        return [one if isinstance(one, Words) else np.asarray(one) for one in cells]
+    rows = np.asarray(X)
+    return list(rows.T) if rows.ndim == 2 else []
 
 
 def _of_arrow(column: Any) -> Any:

@@ -13,10 +13,12 @@ from coterie.data.columns import Column, columns_of, numbers
 from coterie.data.encoding import (
     ColumnCode,
     encode,
+    finite,
     learn_levels,
     learn_measure,
     learn_steps,
 )
+from coterie.data.raw_table import RawTable
 from coterie.errors import DataError
 from coterie.report._column_kinds import ColumnKind, column_kinds
 
@@ -50,6 +52,18 @@ class Prepared:
     def is_mixed(self) -> bool:
         """Whether some column holds levels without an order."""
         return any(kind.kind == "categorical" for kind in self.used)
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether some column holds levels, with or without an order."""
+        return any(kind.levels for kind in self.used)
+
+    def cells(self, table: RawTable) -> RawTable:
+        """The columns that count as they stand; what is no finite number is missing in numbers."""
+        columns = [
+            table[kind.name] if kind.levels else finite(table[kind.name]) for kind in self.used
+        ]
+        return RawTable(tuple(kind.name for kind in self.used), tuple(columns))
 
     @property
     def place_names(self) -> list[str]:
