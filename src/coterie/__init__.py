@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from coterie.neighbors import spanning_tree
     from coterie.quantize import HierarchicalKMeans, ProductQuantizer, VectorQuantizer
-    from coterie.report import study
+    from coterie.report.study import study
     from coterie.table_model import TableModel
 
 register_with_threadpoolctl()

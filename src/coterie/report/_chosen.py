@@ -42,6 +42,14 @@ _BY_CENTRES, _BY_LIKELIHOOD = ("silhouette", "gap", "prediction_strength"), ("bi
 _EDGE, _MORE = 1, 25
 #: As `best_method` has it: clusters are apart where borders are thin and valleys deep.
 _THIN, _DEEP = 0.03, 0.6
+#: Rows that a cluster must have for its borders to be seen.
+_SEEN = 30
+#: What criteria are called, and which end of them is better.
+CRITERIA = {
+    "silhouette": ("mean silhouette", "high"), "gap": ("gap statistic", "high"),
+    "prediction_strength": ("prediction strength", "high"), "bic": ("BIC", "low"),
+    "icl": ("ICL", "low"), "valley": ("depth of the valley between clusters", "high"),
+}  # fmt: skip
 #: Candidates that are shown.
 _SHOWN = 8
 
@@ -90,10 +98,11 @@ class Chosen:
 def choose(ready: Prepared, rows: Floats, cells: RawTable, plan: Plan, seed: int) -> Chosen:
     """Choose how many clusters there are, then the method that follows the rows best.
 
-    Where some number of clusters leaves all of them apart, `best_method` names it. Elsewhere
-    criteria vote: silhouette, gap and prediction strength of k-means, BIC of Gaussian mixtures (of
-    a mixed mixture where columns have levels) and the deepest valley; most votes win, then the
-    larger number.
+    Where some number of clusters leaves all of them apart, `best_method` names it. Elsewhere, and
+    where columns have levels, any two of which are apart, criteria vote: silhouette, gap and
+    prediction strength of k-means, BIC of Gaussian mixtures (of a mixed mixture where columns have
+    levels). Most votes win, of equals the one nearest to the median vote. So they do where their
+    clusters would be too small for the nearest rows that `best_method` looks at.
     """
     found = best_method(rows, random_state=seed)
     some = np.sort(np.random.RandomState(seed).permutation(len(rows))[:_CRITERIA_ROWS])
@@ -103,12 +112,16 @@ def choose(ready: Prepared, rows: Floats, cells: RawTable, plan: Plan, seed: int
         by_cells = _mixed_along_k(ready, cells.take(some), plan, seed)
     else:
         mixtures = _mixtures(rows[some], plan, seed)
-    votes = _votes(found, by_centres, by_cells, mixtures)
     are_apart = _is_apart(found)
-    k, why = (found.n_clusters, "all of them are apart") if are_apart else _most(votes)
+    votes = _votes(found, by_centres, by_cells, mixtures, are_apart=are_apart)
+    k, why = _most(votes)
+    too_small = k > found.n_clusters and len(rows) < k * _SEEN
+    if are_apart and not ready.is_discrete and not too_small:
+        k, why = found.n_clusters, "all of them are apart"
     if k != found.n_clusters:
         found = _again(rows, k, found, seed)
     candidates = _ranked(ready, rows, cells, found, seed)
+    are_apart = are_apart and not ready.is_discrete
     return Chosen(
         found.n_clusters, candidates, are_apart, votes, by_centres, by_cells, mixtures,
         _valleys(found), why,
@@ -155,27 +168,36 @@ def _mixtures(rows: Floats, plan: Plan, seed: int) -> MixtureChoice | None:
 
 
 def _votes(
-    found: BestMethod, by_centres: KChoice, by_cells: KChoice | None, mixtures: MixtureChoice | None
+    found: BestMethod,
+    by_centres: KChoice,
+    by_cells: KChoice | None,
+    mixtures: MixtureChoice | None,
+    *,
+    are_apart: bool,
 ) -> dict[str, int]:
     """The number of clusters that each criterion picks.
 
-    One cluster is no vote for a number, nor is the largest one tried: the best may lie beyond.
+    One cluster is no vote for a number, nor is the largest one tried: the best may lie beyond. The
+    deepest valley counts where clusters are apart, or nothing else does.
     """
-    votes = {"valley": found.n_clusters}
+    votes: dict[str, int] = {}
     for choice in (by_centres, by_cells):
         if choice is not None:
             votes |= {name: pick for name, pick in choice.picks.items()
                       if pick is not None and pick < choice.ks[-1] and name != "icl"}  # fmt: skip
     if mixtures is not None and mixtures.k < max(one.k for one in mixtures.candidates):
         votes["bic"] = mixtures.k
-    return {name: pick for name, pick in votes.items() if pick > 1}
+    votes = {name: pick for name, pick in votes.items() if pick > 1}
+    return {**votes, "valley": found.n_clusters} if are_apart or not votes else votes
 
 
 def _most(votes: dict[str, int]) -> tuple[int, str]:
-    counts = Counter(votes.values())
-    k = max(counts, key=lambda number: (counts[number], number))
-    agree = [name for name, pick in votes.items() if pick == k]
-    return k, f"{', '.join(agree)} of {len(votes)} criteria pick it"
+    counts, middle = Counter(votes.values()), float(np.median(list(votes.values())))
+    k = max(counts, key=lambda number: (counts[number], -abs(number - middle), -number))
+    agree = [CRITERIA[name][0] for name, pick in votes.items() if pick == k]
+    if len(agree) == len(votes):
+        return k, f"all criteria pick it ({', '.join(agree)})"
+    return k, f"{len(agree)} of {len(votes)} criteria pick it ({', '.join(agree)})"
 
 
 def _is_apart(found: BestMethod) -> bool:
@@ -222,8 +244,11 @@ def _ranked(
     order = np.argsort(-scores, kind="stable")
     first = table[order[0]][1]
     return [
-        Candidate(*table[at], float(scores[at]), float(adjusted_rand_score(first, table[at][1])))
+        Candidate(
+            recipe, labels, parts, float(scores[at]), float(adjusted_rand_score(first, labels))
+        )
         for at in order[:_SHOWN]
+        for recipe, labels, parts in [table[at]]
     ]
 
 

@@ -69,7 +69,7 @@ def _share(name: str, share: float) -> str:
 
 
 def _principal(centred: Floats) -> tuple[Floats, Floats]:
-    """Two axes of most variance, (n_places, 2), and the share of each; zeros where there is none."""
+    """Two axes of most variance, (n_places, 2), and the share of each; else zeros."""
     _, lengths, axes = np.linalg.svd(centred, full_matrices=False)
     shares = np.square(lengths) / max(float(np.square(lengths).sum()), 1e-300)
     found = np.zeros((centred.shape[1], 2))

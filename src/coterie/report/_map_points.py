@@ -48,7 +48,7 @@ def _columns(found: Findings, rows: npt.NDArray[np.int64]) -> list[dict[str, Any
     most = max(3, min(_MOST_COLUMNS, _MOST_CELLS // len(rows)))
     told = telling_columns(found.ready, found.studied, found.placed.labels)[:most]
     kinds = [kind for kind in found.ready.used if kind.name in set(told)]
-    columns = []
+    columns: list[dict[str, Any]] = []
     for kind in kinds:
         cells = found.given.table[kind.name][rows]
         if kind.levels:

@@ -68,14 +68,14 @@ class Recipe:
             found = labels_of(model, cells if self.on_cells else rows)
         except (ValueError, np.linalg.LinAlgError):  # such as a covariance without an inverse
             return None
-        found = nearest_for_noise(rows, np.asarray(found, dtype=np.int64))
-        return None if found is None else number_by_first(found)
+        filled = nearest_for_noise(rows, np.asarray(found, dtype=np.int64))
+        return None if filled is None else number_by_first(filled)
 
     def for_share(self, share: float) -> Recipe:
         """The same for a share of the rows: sizes of clusters shrink with them."""
         if not isinstance(self.estimator, HDBSCAN):
             return self
-        size = max(2, round(share * self.estimator.min_cluster_size))
+        size = max(2, round(share * float(self.estimator.min_cluster_size)))
         return replace(self, estimator=clone(self.estimator).set_params(min_cluster_size=size))
 
 

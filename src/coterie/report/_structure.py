@@ -9,8 +9,9 @@ from coterie.report._prepared import Prepared
 from coterie.report._trust import NullReplay
 from coterie.select.tendency import Tendency, tendency
 
-#: Below this chance the test of tendency needs no second opinion.
-_SURE = 0.005
+#: Below these chances a dip needs no second opinion, nor the replay of tendency: 0.01 is the least
+#: it can have, since it makes 99 replays.
+_SURE, _SURE_REPLAY = 0.005, 0.01
 #: The level of the replay.
 _LEVEL = 0.05
 
@@ -24,7 +25,8 @@ def needs_replay(ready: Prepared, tested: Tendency) -> bool:
     """Whether tendency alone does not tell: its chance is close to the level, or columns of few
     values, which look like modes, take part.
     """
-    return ready.is_discrete or tested.p_value > _SURE
+    dips = 3 * min(tested.component_p_value, tested.distances.p_value)
+    return ready.is_discrete or (dips > _SURE and tested.replay.p_value > _SURE_REPLAY)
 
 
 def is_confirmed(replayed: NullReplay) -> bool:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from coterie._checks import CALLABLE, NONE, check_params, real, whole
 from coterie._config import options
+from coterie.errors import DataError
 from coterie.report._findings import Clustered, Findings
 from coterie.report._given import take_in
 from coterie.report._model import explain_clusters, make_model, one_cluster
@@ -41,7 +42,7 @@ _RULES = {
 
 @dataclass(frozen=True)
 class StudyProgress:
-    """What a callback is given when a stage begins: its name, its number, and how many there are."""
+    """What a callback is given when a stage begins: its name, its number, and of how many."""
 
     stage: str
     done: int
@@ -197,6 +198,8 @@ def find(
     begin("reading")
     given = take_in(data, name)
     begin("columns")
+    if len(given.table) < 2:
+        raise DataError(f"{given.name}: one row has nothing to be compared with; add rows.")
     ready = prepare(given.table)
     n_rows, n_places = ready.points.shape
     plan = plan_for(n_rows, n_places, time)

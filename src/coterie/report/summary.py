@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from coterie.data.encoding import Levels, Measure
-from coterie.report._chosen import Chosen
+from coterie.report._chosen import CRITERIA, Chosen
 from coterie.report._findings import Clustered, Findings
 from coterie.report._map_points import map_points
 from coterie.report._pictures import (
@@ -29,13 +29,6 @@ from coterie.report._verdict import verdict
 from coterie.select.tendency import Tendency
 
 SCHEMA = 1
-
-#: What criteria are called, and which end of them is better.
-_CRITERIA = {
-    "silhouette": ("mean silhouette", "high"), "gap": ("gap statistic", "high"),
-    "prediction_strength": ("prediction strength", "high"), "bic": ("BIC", "low"),
-    "icl": ("ICL", "low"), "valley": ("depth of the valley between clusters", "high"),
-}  # fmt: skip
 
 
 def summarise(found: Findings) -> dict[str, Any]:
@@ -203,8 +196,8 @@ def _choice_of_k(chosen: Chosen) -> dict[str, Any]:
     return {
         "k": ks,
         "criteria": [
-            {"name": name, "label": _CRITERIA[name][0], "values": values, "pick": pick,
-             "better": _CRITERIA[name][1], "weak": weak}
+            {"name": name, "label": CRITERIA[name][0], "values": values, "pick": pick,
+             "better": CRITERIA[name][1], "weak": weak}
             for name, (values, pick, weak) in curves.items()
         ],
         "recommended": chosen.n_clusters,
