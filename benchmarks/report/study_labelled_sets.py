@@ -50,14 +50,12 @@ def labelled_sets(folder: Path) -> Iterator[tuple[str, Any, list[Any]]]:
         labels = pd.factorize(table[columns].astype(str).agg(" ".join, axis=1))[0]
         yield name, table.drop(columns=[*columns, *WITHOUT.get(name, [])]), [labels]
     with (folder / "benchmarks" / "index.csv").open(encoding="utf-8") as file:
-        index = list(csv.DictReader(file))
-    for row in index:
-        path = folder / "benchmarks" / row["battery"]
-        rows = np.loadtxt(path / f"{row['dataset']}.data.gz", ndmin=2)
-        files = sorted(path.glob(f"{row['dataset']}.labels*.gz"))
-        yield f"{row['battery']}/{row['dataset']}", rows, [
-            np.loadtxt(file, dtype=int) - 1 for file in files
-        ]
+        index = dict.fromkeys((row["battery"], row["dataset"]) for row in csv.DictReader(file))
+    for battery, name in index:
+        path = folder / "benchmarks" / battery
+        rows = np.loadtxt(path / f"{name}.data.gz", ndmin=2)
+        labels = [np.loadtxt(one, dtype=int) - 1 for one in sorted(path.glob(f"{name}.labels*.gz"))]
+        yield f"{battery}/{name}", rows, labels
 
 
 def scores(truth: list[Any], labels: Any) -> tuple[float, float]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 from coterie import KMeans, MixedMixture
 from coterie._config import resolve_n_threads
@@ -25,7 +22,8 @@ from coterie.report._shortlist import (
     more_recipes,
     recipe_of,
 )
-from coterie.select._judging import Judge
+from coterie.select._contest import score
+from coterie.select._judging import Judge, Parts, agreements
 from coterie.select.best_method import BestMethod, best_method
 from coterie.select.choose_k import choose_k
 from coterie.select.k_choice import KChoice
@@ -40,15 +38,15 @@ _CRITERIA_ROWS = 2000
 _BY_CENTRES, _BY_LIKELIHOOD = ("silhouette", "gap", "prediction_strength"), ("bic", "icl")
 #: Where a pick is within this of the largest number tried, more are tried.
 _EDGE, _MORE = 1, 25
-#: As `best_method` has it: clusters are apart where borders are thin and valleys deep.
-_THIN, _DEEP = 0.03, 0.6
+#: Clusters are apart where no more than this share of the rows next to one is in another.
+_THIN = 0.1
 #: Rows that a cluster must have for its borders to be seen.
 _SEEN = 30
 #: What criteria are called, and which end of them is better.
 CRITERIA = {
     "silhouette": ("mean silhouette", "high"), "gap": ("gap statistic", "high"),
     "prediction_strength": ("prediction strength", "high"), "bic": ("BIC", "low"),
-    "icl": ("ICL", "low"), "valley": ("depth of the valley between clusters", "high"),
+    "icl": ("ICL", "low"), "border": ("border between clusters", "low"),
 }  # fmt: skip
 #: Candidates that are shown.
 _SHOWN = 8
@@ -56,7 +54,10 @@ _SHOWN = 8
 
 @dataclass(frozen=True)
 class Candidate:
-    """A partition that was compared: a recipe, its labels, its parts and its mean rank."""
+    """A partition that was compared: a recipe, its labels, its parts and its score.
+
+    `agreement` is the adjusted Rand index with the best.
+    """
 
     recipe: Recipe
     labels: Labels
@@ -69,9 +70,9 @@ class Candidate:
 class Chosen:
     """What was chosen: `candidates`, the best first, all of `n_clusters`.
 
-    `are_apart` tells that every cluster is dense within and sparse around; `votes` are the numbers
-    of clusters that each criterion picked, `by_centres` and `by_cells` the curves, `mixtures` the
-    Gaussian mixtures that BIC compared.
+    `are_apart` tells that hardly any row lies next to one of another cluster; `votes` are the
+    numbers of clusters that each criterion picked, `by_centres` and `by_cells` the curves,
+    `mixtures` the Gaussian mixtures that BIC compared.
     """
 
     n_clusters: int
@@ -81,7 +82,7 @@ class Chosen:
     by_centres: KChoice
     by_cells: KChoice | None
     mixtures: MixtureChoice | None
-    valleys: dict[int, float]
+    borders: dict[int, float]
     why: str
 
     @property
@@ -98,11 +99,11 @@ class Chosen:
 def choose(ready: Prepared, rows: Floats, cells: RawTable, plan: Plan, seed: int) -> Chosen:
     """Choose how many clusters there are, then the method that follows the rows best.
 
-    Where some number of clusters leaves all of them apart, `best_method` names it. Elsewhere, and
-    where columns have levels, any two of which are apart, criteria vote: silhouette, gap and
-    prediction strength of k-means, BIC of Gaussian mixtures (of a mixed mixture where columns have
-    levels). Most votes win, of equals the one nearest to the median vote. So they do where their
-    clusters would be too small for the nearest rows that `best_method` looks at.
+    Where clusters are apart, there are as many as `best_method` finds. Elsewhere, and where columns
+    have levels, any two of which are apart, criteria vote: silhouette, gap and prediction strength
+    of k-means, BIC of Gaussian mixtures (of a mixed mixture where columns have levels). Most votes
+    win, of equals the one nearest to the median vote. So they do where their clusters would be too
+    small for the nearest rows that `best_method` looks at.
     """
     found = best_method(rows, random_state=seed)
     some = np.sort(np.random.RandomState(seed).permutation(len(rows))[:_CRITERIA_ROWS])
@@ -116,16 +117,16 @@ def choose(ready: Prepared, rows: Floats, cells: RawTable, plan: Plan, seed: int
     votes = _votes(found, by_centres, by_cells, mixtures, are_apart=are_apart)
     k, why = _most(votes)
     too_small = k > found.n_clusters and len(rows) < k * _SEEN
-    if are_apart and not ready.is_discrete and not too_small:
+    are_apart = are_apart and not ready.is_discrete and not too_small
+    if are_apart:
         k, why = found.n_clusters, "all of them are apart"
+    borders = _borders(found)
     if k != found.n_clusters:
         found = _again(rows, k, found, seed)
     candidates = _ranked(ready, rows, cells, found, seed)
-    are_apart = are_apart and not ready.is_discrete
     return Chosen(
-        found.n_clusters, candidates, are_apart, votes, by_centres, by_cells, mixtures,
-        _valleys(found), why,
-    )  # fmt: skip
+        found.n_clusters, candidates, are_apart, votes, by_centres, by_cells, mixtures, borders, why
+    )
 
 
 def _along_k(rows: Floats, plan: Plan, expected: int, seed: int) -> KChoice:
@@ -178,7 +179,7 @@ def _votes(
     """The number of clusters that each criterion picks.
 
     One cluster is no vote for a number, nor is the largest one tried: the best may lie beyond. The
-    deepest valley counts where clusters are apart, or nothing else does.
+    border counts where clusters are apart, or nothing else does.
     """
     votes: dict[str, int] = {}
     for choice in (by_centres, by_cells):
@@ -188,7 +189,7 @@ def _votes(
     if mixtures is not None and mixtures.k < max(one.k for one in mixtures.candidates):
         votes["bic"] = mixtures.k
     votes = {name: pick for name, pick in votes.items() if pick > 1}
-    return {**votes, "valley": found.n_clusters} if are_apart or not votes else votes
+    return {**votes, "border": found.n_clusters} if are_apart or not votes else votes
 
 
 def _most(votes: dict[str, int]) -> tuple[int, str]:
@@ -201,11 +202,8 @@ def _most(votes: dict[str, int]) -> tuple[int, str]:
 
 
 def _is_apart(found: BestMethod) -> bool:
-    own = next(
-        (one for one in found.candidates if (one.n_clusters, one.name)
-         == (found.n_clusters, found.name)), None,
-    )  # fmt: skip
-    return own is not None and own.border <= _THIN and own.valley >= _DEEP
+    own = [one.border for one in found.candidates if one.n_clusters == found.n_clusters]
+    return own[0] <= _THIN
 
 
 def _again(rows: Floats, k: int, found: BestMethod, seed: int) -> BestMethod:
@@ -216,12 +214,11 @@ def _again(rows: Floats, k: int, found: BestMethod, seed: int) -> BestMethod:
         return found
 
 
-def _valleys(found: BestMethod) -> dict[int, float]:
-    """The valley of the best candidate of each number of clusters."""
+def _borders(found: BestMethod) -> dict[int, float]:
+    """The border of the best candidate of each number of clusters."""
     best: dict[int, float] = {}
     for one in found.candidates:
-        if one.n_clusters not in best and np.isfinite(one.valley):
-            best[one.n_clusters] = one.valley
+        best.setdefault(one.n_clusters, one.border)
     return best
 
 
@@ -234,26 +231,21 @@ def _ranked(
     recipes = [
         recipe_of(one.name, one.parameters) for one in found.candidates if one.n_clusters == k
     ]
-    table: list[tuple[Recipe, Labels, dict[str, float]]] = []
+    table: list[tuple[Recipe, Labels, Parts]] = []
     for recipe in [*recipes, *more_recipes(ready, rows, k, seed)]:
         own = recipe.name == found.name
         labels = number_by_first(found.labels) if own else recipe.labels(rows, cells)
         if labels is not None and int(labels.max()) == k - 1:
-            table.append((recipe, labels, dict(vars(judge.judge(labels, k)))))
-    scores = mean_ranks([parts for _, _, parts in table])
-    order = np.argsort(-scores, kind="stable")
+            table.append((recipe, labels, judge.judge(labels, k)))
+    agreed = agreements([labels for _, labels, _ in table])
+    scores = [score(parts, float(one)) for (_, _, parts), one in zip(table, agreed, strict=True)]
+    order = np.argsort(-np.round(scores, 9), kind="stable")
     first = table[order[0]][1]
     return [
         Candidate(
-            recipe, labels, parts, float(scores[at]), float(adjusted_rand_score(first, labels))
+            recipe, labels, {**vars(parts), "agreement": float(agreed[at])}, scores[at],
+            float(adjusted_rand_score(first, labels)),
         )
         for at in order[:_SHOWN]
         for recipe, labels, parts in [table[at]]
-    ]
-
-
-def mean_ranks(parts: Sequence[dict[str, Any]]) -> Floats:
-    """The mean over border, valley and shape of each candidate's rank, from 0 to 1."""
-    table = np.array([[-one["border"], one["valley"], one["shape"]] for one in parts])
-    ranks = rankdata(np.round(np.nan_to_num(table, neginf=-1e6), 9), axis=0)
-    return np.asarray(ranks.mean(axis=1) / len(parts))
+    ]  # fmt: skip

@@ -13,7 +13,7 @@ _USUAL = 60.0
 #: Rows that centres and mixtures are fitted to, and those all pairs of which may be looked at.
 _MOST_STUDIED, _MOST_PAIRED = 20_000, 1000
 #: Methods are compared on so many rows, less in many columns: a mixture takes d^2 numbers a row.
-_COMPARED, _FEWEST_COMPARED, _MOST_COMPARED = 1.0e6, 300, 6000
+_COMPARED, _FEWEST_COMPARED, _MOST_COMPARED = 2.0e6, 300, 10_000
 #: Columns beyond which rows are looked at along their principal components.
 MOST_PLACES = 30
 #: Numbers of clusters that criteria are followed along.

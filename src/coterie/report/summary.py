@@ -157,7 +157,7 @@ def _replay(found: Findings) -> dict[str, Any] | None:
 def _methods(chosen: Chosen) -> list[dict[str, Any]]:
     rows = []
     for place, one in enumerate(chosen.candidates):
-        note = "the largest mean rank of border, valley and shape" if place == 0 else ""
+        note = "the largest score of border, valley, shape and agreement" if place == 0 else ""
         shown = {name: value for name, value in one.recipe.estimator.get_params(deep=False).items()
                  if name in _SHOWN and value is not None}  # fmt: skip
         rows.append({
@@ -190,9 +190,9 @@ def _choice_of_k(chosen: Chosen) -> dict[str, Any]:
         sound = [one for one in chosen.mixtures.candidates if not one.degenerate]
         least = {k: min((one.bic for one in sound if one.k == k), default=np.nan) for k in ks}
         curves["bic"] = (list(least.values()), chosen.mixtures.k, False)
-    if len(chosen.valleys) > 1:
-        values = [chosen.valleys.get(k, np.nan) for k in ks]
-        curves["valley"] = (values, chosen.votes.get("valley"), False)
+    if len(chosen.borders) > 1:
+        values = [chosen.borders.get(k, np.nan) for k in ks]
+        curves["border"] = (values, chosen.votes.get("border"), False)
     return {
         "k": ks,
         "criteria": [
