@@ -32,8 +32,8 @@ from coterie.select.mixture import MixtureChoice, select_mixture
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
-#: Rows that criteria along the number of clusters are measured on.
-_CRITERIA_ROWS = 2000
+#: Rows that criteria along the number of clusters are measured on: less in many places.
+_CRITERIA_NUMBERS, _FEWEST_ROWS, _MOST_ROWS = 20_000, 500, 2000
 #: Criteria of k-means along k, and those of a mixture.
 _BY_CENTRES, _BY_LIKELIHOOD = ("silhouette", "gap", "prediction_strength"), ("bic", "icl")
 #: Where a pick is within this of the largest number tried, more are tried.
@@ -102,22 +102,23 @@ def choose(ready: Prepared, rows: Floats, cells: RawTable, plan: Plan, seed: int
     Where clusters are apart, there are as many as `best_method` finds. Elsewhere, and where columns
     have levels, any two of which are apart, criteria vote: silhouette, gap and prediction strength
     of k-means, BIC of Gaussian mixtures (of a mixed mixture where columns have levels). Most votes
-    win, of equals the one nearest to the median vote. So they do where their clusters would be too
-    small for the nearest rows that `best_method` looks at.
+    win, of equals the one nearest to the median vote, then the larger. So they do where their
+    clusters would be too small for the nearest rows that `best_method` looks at.
     """
     found = best_method(rows, random_state=seed)
-    some = np.sort(np.random.RandomState(seed).permutation(len(rows))[:_CRITERIA_ROWS])
+    n_some = max(_FEWEST_ROWS, min(_MOST_ROWS, _CRITERIA_NUMBERS // rows.shape[1]))
+    some = np.sort(np.random.RandomState(seed).permutation(len(rows))[:n_some])
     by_centres = _along_k(rows[some], plan, found.n_clusters, seed)
     by_cells, mixtures = None, None
     if ready.is_discrete:
         by_cells = _mixed_along_k(ready, cells.take(some), plan, seed)
     else:
         mixtures = _mixtures(rows[some], plan, seed)
-    are_apart = _is_apart(found)
+    are_apart = _is_apart(found) and not ready.is_discrete
     votes = _votes(found, by_centres, by_cells, mixtures, are_apart=are_apart)
     k, why = _most(votes)
     too_small = k > found.n_clusters and len(rows) < k * _SEEN
-    are_apart = are_apart and not ready.is_discrete and not too_small
+    are_apart = are_apart and not too_small
     if are_apart:
         k, why = found.n_clusters, "all of them are apart"
     borders = _borders(found)
@@ -135,7 +136,7 @@ def _along_k(rows: Floats, plan: Plan, expected: int, seed: int) -> KChoice:
     def along(most: int) -> KChoice:
         return choose_k(
             rows, KMeans(n_init=3), range(1, most + 1), criterion=_BY_CENTRES,
-            n_references=10, n_resamples=10, random_state=seed,
+            n_references=plan.n_references, n_resamples=plan.n_references, random_state=seed,
         )  # fmt: skip
 
     most = min(plan.most_clusters, len(np.unique(rows, axis=0)))
@@ -179,7 +180,7 @@ def _votes(
     """The number of clusters that each criterion picks.
 
     One cluster is no vote for a number, nor is the largest one tried: the best may lie beyond. The
-    border counts where clusters are apart, or nothing else does.
+    border counts where clusters are apart, or no two of the others agree.
     """
     votes: dict[str, int] = {}
     for choice in (by_centres, by_cells):
@@ -189,12 +190,13 @@ def _votes(
     if mixtures is not None and mixtures.k < max(one.k for one in mixtures.candidates):
         votes["bic"] = mixtures.k
     votes = {name: pick for name, pick in votes.items() if pick > 1}
-    return {**votes, "border": found.n_clusters} if are_apart or not votes else votes
+    no_two = len(set(votes.values())) == len(votes) and by_cells is None
+    return {**votes, "border": found.n_clusters} if are_apart or no_two or not votes else votes
 
 
 def _most(votes: dict[str, int]) -> tuple[int, str]:
     counts, middle = Counter(votes.values()), float(np.median(list(votes.values())))
-    k = max(counts, key=lambda number: (counts[number], -abs(number - middle), -number))
+    k = max(counts, key=lambda number: (counts[number], -abs(number - middle), number))
     agree = [CRITERIA[name][0] for name, pick in votes.items() if pick == k]
     if len(agree) == len(votes):
         return k, f"all criteria pick it ({', '.join(agree)})"

@@ -39,11 +39,11 @@ def map_points(found: Findings) -> dict[str, Any]:
         "method": plane.method, "sentence": sentence, "axes": list(plane.names),
         "row": rows.tolist(), "x": floats(at[:, 0], 5), "y": floats(at[:, 1], 5),
         "label": labels[rows].tolist(), "confidence": floats(found.placed.confidence[rows], 3),
-        "ambiguous": found.placed.ambiguous[rows].tolist(), "columns": _columns(found, rows),
+        "ambiguous": found.placed.ambiguous[rows].tolist(), "columns": _hovered(found, rows),
     }  # fmt: skip
 
 
-def _columns(found: Findings, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+def _hovered(found: Findings, rows: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
     """The columns that tell clusters apart most, with their values as they stand."""
     most = max(3, min(_MOST_COLUMNS, _MOST_CELLS // len(rows)))
     told = telling_columns(found.ready, found.studied, found.placed.labels)[:most]

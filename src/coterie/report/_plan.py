@@ -26,6 +26,8 @@ _MANY_ROWS, _FEWER_LABELLING = 100_000, 4000
 class Plan:
     """Sizes: `n_studied` rows are fitted to, `n_compared` of them by every method, `n_paired` of
     those pair by pair, again and again; `n_labelling` rows label the others where no model does.
+    `n_references` tables without structure are drawn for a criterion, and `n_replays` for the
+    winner, which is fitted to `n_resamples` parts of the rows.
     """
 
     n_studied: int
@@ -33,6 +35,7 @@ class Plan:
     n_paired: int
     n_labelling: int
     most_clusters: int
+    n_references: int
     n_resamples: int
     n_replays: int
     time: float | None
@@ -51,6 +54,7 @@ def plan_for(n_rows: int, n_places: int, time: float | None) -> Plan:
         n_paired=min(n_compared, _MOST_PAIRED),
         n_labelling=n_studied if n_rows <= _MANY_ROWS else min(n_studied, _FEWER_LABELLING),
         most_clusters=min(_MOST_CLUSTERS, max(2, n_rows // 5)),
+        n_references=max(4, min(10, round(20 * share))),
         n_resamples=max(5, min(50, round(25 * share))),
         n_replays=39 if share >= 0.5 else 19,
         time=time,

@@ -26,7 +26,7 @@ def needs_replay(ready: Prepared, tested: Tendency) -> bool:
     values, which look like modes, take part.
     """
     dips = 3 * min(tested.component_p_value, tested.distances.p_value)
-    return ready.is_discrete or (dips > _SURE and tested.replay.p_value > _SURE_REPLAY)
+    return ready.has_levels or (dips > _SURE and tested.replay.p_value > _SURE_REPLAY)
 
 
 def is_confirmed(replayed: NullReplay) -> bool:

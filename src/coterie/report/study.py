@@ -198,7 +198,7 @@ def find(
     begin("reading")
     given = take_in(data, name)
     begin("columns")
-    if len(given.table) < 2:
+    if len(given.table) == 1:
         raise DataError(f"{given.name}: one row has nothing to be compared with; add rows.")
     ready = prepare(given.table)
     n_rows, n_places = ready.points.shape

@@ -40,7 +40,7 @@ def summarise(found: Findings) -> dict[str, Any]:
         "source": _source(found),
         "settings": {"random_state": found.seed, "time": found.plan.time},
         "verdict": verdict(found),
-        "columns": _columns(found),
+        "columns": _told_columns(found),
         "notes": _notes(found),
         "quality": quality(found),
         "tendency": _tendency(found.tested),
@@ -89,7 +89,7 @@ def _source(found: Findings) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _columns(found: Findings) -> list[dict[str, Any]]:
+def _told_columns(found: Findings) -> list[dict[str, Any]]:
     codes = {code.name: code for code in found.ready.codes}
     return [
         {
