@@ -88,8 +88,8 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Any]:
         context.set_default_timeout(WAIT)
         seen = Visit(context.new_page())
         seen.tab.goto(path.as_uri())
-        seen.tab.locator("#plane .main-svg").first.wait_for(timeout=WAIT)
         seen.tab.locator("#plane").scroll_into_view_if_needed()
+        seen.tab.locator("#plane .main-svg").first.wait_for(timeout=WAIT)
         return seen
 
     yield opened

@@ -98,7 +98,7 @@ function drawMap() {
     if (point !== undefined && DATA.structured) chooseCluster(MAP.label[point]);
   });
   box.on("plotly_selected", (event) => {
-    if (event?.points) listRows(event.points.map(pointAt).filter((point) => point !== undefined), "in the region");
+    if (event?.points && box.layout.selections?.length) listRows(event.points.map(pointAt).filter((point) => point !== undefined), "in the region");
   });
 }
 
