@@ -31,8 +31,13 @@ def test_bars_have_corners() -> None:
 
 
 def test_levels_are_shares_and_the_rare_are_counted() -> None:
-    profile = numeric(kind="levels", edges=None, levels=list("abcdefgh"),
-                      all=[5, 5, 5, 5, 5, 5, 1, 2], by_cluster=[[5, 0, 0, 0, 0, 0, 0, 0]])  # fmt: skip
+    profile = numeric(
+        kind="levels",
+        edges=None,
+        levels=list("abcdefgh"),
+        all=[5, 5, 5, 5, 5, 5, 1, 2],
+        by_cluster=[[5, 0, 0, 0, 0, 0, 0, 0]],
+    )
     drawn = panel(profile, 0)
     assert [row["level"] for row in drawn["levels"]] == list("abcdef")
     assert drawn["n_more"] == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coterie.report._numbers import chance, count, percent, short
+from coterie.report._numbers import after, chance, count, index, percent, short, with_chance
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,9 @@ def test_numbers_have_few_digits(value: float | None, words: str) -> None:
 def test_digits_can_be_asked_for() -> None:
     assert short(0.12345, 2) == "0.12"
     assert short(3456.7, 5) == "3456.7"
+    assert index(1) == "1.00"
+    assert index(-0.126) == "−0.13"
+    assert index(None) == "–"
 
 
 @pytest.mark.parametrize(
@@ -40,3 +43,11 @@ def test_chances_and_counts() -> None:
     assert count(1, "row") == "1 row"
     assert count(1500, "row") == "1 500 rows"
     assert count(2, "index", "indices") == "2 indices"
+
+
+def test_nothing_is_said_twice() -> None:
+    assert after("Another seed: the same.", "Another seed") == "the same."
+    assert after("The same.", "Another seed") == "The same."
+    assert with_chance("Yes.", 0.04) == "Yes. (p = 0.04)"
+    assert with_chance("Yes, p < 0.001.", 0.0001) == "Yes, p < 0.001."
+    assert with_chance("Yes.", None) == "Yes."

@@ -263,9 +263,12 @@ def test_on_paper_everything_is_there_in_light_colours(visit: Any, tmp_path: Pat
     seen = visit(summaries.three(), color_scheme="dark")
     # What the print itself looked like, as it was made.
     seen.tab.evaluate(
-        "window.addEventListener('beforeprint', () => { const plane = document.getElementById('plane');"
-        "window.printed = [document.documentElement.dataset.theme, plane._fullLayout.width,"
-        "document.querySelectorAll('.chart .main-svg').length]; })"
+        "window.addEventListener('beforeprint', () => {"
+        "  const plane = document.getElementById('plane');"
+        "  const drawn = document.querySelectorAll('.chart .main-svg').length;"
+        "  const theme = document.documentElement.dataset.theme;"
+        "  window.printed = [theme, plane._fullLayout.width, drawn];"
+        "})"
     )
     path = tmp_path / "report.pdf"
     seen.tab.pdf(path=str(path), format="A4")
@@ -288,7 +291,8 @@ def test_a_narrow_screen_does_not_overflow(visit: Any, name: str) -> None:
     seen.see_all()
     assert seen.tab.evaluate("document.documentElement.scrollWidth") <= 360
     assert seen.tab.evaluate(
-        "Math.max(...[...document.querySelectorAll('.chart')].map((c) => c.getBoundingClientRect().right))"
+        "Math.max(...[...document.querySelectorAll('.chart')]"
+        ".map((chart) => chart.getBoundingClientRect().right))"
     ) <= 360  # fmt: skip
 
 

@@ -19,6 +19,13 @@ def short(value: float | None, digits: int = 3) -> str:
     return f"{value:.{min(decimals, digits)}f}"
 
 
+def index(value: float | None) -> str:
+    """An index between -1 and 1, in two decimals, so that a column of them lines up."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{value:.2f}".replace("-", "−")
+
+
 def percent(share: float | None) -> str:
     """A share in whole per cent; what is there is not 0, and what lacks something is not 100."""
     if share is None or not math.isfinite(share):
@@ -36,6 +43,17 @@ def chance(p_value: float | None) -> str:
     if p_value is None:
         return "–"
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+
+
+def after(sentence: str, what: str) -> str:
+    """What a sentence says after the words it begins with, where they stand beside it already."""
+    return sentence.removeprefix(f"{what}: ")
+
+
+def with_chance(sentence: str, p_value: float | None) -> str:
+    """A sentence with its p-value, unless it tells one itself."""
+    told = p_value is None or "p = " in sentence or "p < " in sentence
+    return sentence if told else f"{sentence} ({chance(p_value)})"
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

@@ -16,7 +16,15 @@ from coterie._fitted_html import Bar, bars, facts_table, frame
 from coterie.report._chart_data import chart_data
 from coterie.report._cluster_cards import cluster_cards
 from coterie.report._escaping import fingerprint, island
-from coterie.report._numbers import chance, count, percent, short
+from coterie.report._numbers import (
+    after,
+    chance,
+    count,
+    index,
+    percent,
+    short,
+    with_chance,
+)
 from coterie.report._sections import sections_of
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -24,6 +32,8 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _SCRIPTS = ("data.js", "theme.js", "rows.js", "colors.js", "map.js", "clusters.js", "charts.js",
             "main.js")  # fmt: skip
 _STYLES = ("colors.css", "page.css", "parts.css", "print.css")
+#: What templates write numbers with.
+_NUMBERS = (chance, count, index, percent, short)
 #: Clusters that a notebook shows one by one.
 _MOST_BARS = 12
 #: Between a number and its unit, where no line may break.
@@ -118,13 +128,8 @@ def _environment() -> Any:
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    for name, words in (
-        ("short", short),
-        ("percent", percent),
-        ("chance", chance),
-        ("count", count),
-    ):
-        environment.filters[name] = _unbroken(words)
+    environment.filters |= {words.__name__: _unbroken(words) for words in _NUMBERS}
+    environment.filters |= {"after": after, "with_chance": with_chance}
     return environment
 
 

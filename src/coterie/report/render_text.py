@@ -6,7 +6,7 @@ import textwrap
 import unicodedata
 from typing import Any
 
-from coterie.report._numbers import chance, count, percent, short
+from coterie.report._numbers import after, count, index, percent, short, with_chance
 
 WIDTH = 80
 #: Traits of a cluster, columns left out and alternatives that are told; the page has all.
@@ -61,16 +61,16 @@ def _clusters(summary: dict[str, Any]) -> list[str]:
 
 def _stability(cluster: dict[str, Any]) -> str:
     stability = cluster["stability"]
-    return f", stability {short(stability['jaccard'], 2)}" if stability else ""
+    return f", stability {index(stability['jaccard'])}" if stability else ""
 
 
 def _trust(summary: dict[str, Any]) -> list[str]:
     lines = []
     if summary["null_replay"]:
         replay = summary["null_replay"]
-        lines += _item(f"{replay['sentence']} ({chance(replay['p_value'])})")
+        lines += _item(with_chance(replay["sentence"], replay["p_value"]))
     if summary["silhouette"]:
-        lines += _item(f"The mean silhouette is {short(summary['silhouette']['mean'], 2)}.")
+        lines += _item(f"The mean silhouette is {index(summary['silhouette']['mean'])}.")
     return [*_title("Can it be trusted?"), *lines] if lines else []
 
 
@@ -83,7 +83,7 @@ def _choice(summary: dict[str, Any]) -> list[str]:
         if method["score"] is not None:
             told += f", score {short(method['score'])}"
         if not method["chosen"] and method["agreement"] is not None:
-            told += f", agreement {short(method['agreement'], 2)}"
+            told += f", agreement {index(method['agreement'])}"
         lines += _item(f"{told}; {method['note']}" if method["note"] else told,
                        "* " if method["chosen"] else "- ")  # fmt: skip
     return [*_title("Number and method"), *lines] if lines else []
@@ -92,8 +92,8 @@ def _choice(summary: dict[str, Any]) -> list[str]:
 def _sensitivity(summary: dict[str, Any]) -> list[str]:
     lines = []
     for item in summary["sensitivity"]:
-        agreement = short(item["agreement"], 2)
-        lines += _item(f"{item['what']}: {item['sentence']} (agreement {agreement})")
+        told = f"{item['what']}: {after(item['sentence'], item['what'])}"
+        lines += _item(f"{told} (agreement {index(item['agreement'])})")
     return [*_title("What would change the answer"), *lines] if lines else []
 
 
@@ -101,7 +101,7 @@ def _tendency(summary: dict[str, Any]) -> list[str]:
     tendency = summary["tendency"]
     if not tendency:
         return []
-    told = f"{tendency['verdict']} ({chance(tendency['p_value'])})"
+    told = with_chance(tendency["verdict"], tendency["p_value"])
     return [*_title("Is there anything to find?"), *_wrapped(told)]
 
 

@@ -9,7 +9,7 @@ const CHARTS = {
   null_replay({ observed, null: draws, score }) {
     const right = draws.length ? observed >= (Math.min(...draws) + Math.max(...draws)) / 2 : true;
     return {
-      traces: [{ type: "histogram", x: draws, nbinsx: 24, marker: { color: color("contour"), opacity: 0.75, line: { width: 1, color: color("paper") } }, hovertemplate: "%{y} draws<extra></extra>" }],
+      traces: [{ type: "histogram", x: draws, nbinsx: Math.max(8, Math.min(24, Math.round(draws.length / 4))), marker: { color: color("contour"), opacity: 0.75, line: { width: 1, color: color("paper") } }, hovertemplate: "%{y} draws<extra></extra>" }],
       layout: layoutOf({
         xaxis: { title: { text: plain(score) } }, yaxis: { title: { text: "draws" } }, bargap: 0.04,
         shapes: [line({ x0: observed, x1: observed, y0: 0, y1: 1, yref: "paper", line: { color: color("accent"), width: 2.5 } })],
@@ -45,14 +45,15 @@ const CHARTS = {
     let at = 0;
     const total = parts.reduce((sum, part) => sum + part.values.length, 0);
     for (const { label, values } of parts) {
-      const y = values.map((_, i) => at + i);
+      const tall = Math.max(values.length, total * 0.03); // the small are drawn thicker, to be seen
+      const y = values.map((_, i) => at + (i * tall) / values.length);
       traces.push({
-        type: "scatter", mode: "lines", x: [0, ...values, 0], y: [at, ...y, at + values.length], fill: "tozerox", line: { width: 0.5, color: clusterColor(label) },
+        type: "scatter", mode: "lines", x: [0, ...values, 0], y: [at, ...y, at + tall], fill: "tozerox", line: { width: 0.5, color: clusterColor(label) },
         fillcolor: clusterColor(label), hoverinfo: "x", xhoverformat: ".2f",
       });
-      ticks.push(at + values.length / 2);
+      ticks.push(at + tall / 2);
       names.push(`${label} ${plain(nameOf(label), narrow ? 10 : 32)}`);
-      at += values.length + Math.max(total * 0.02, 1);
+      at += tall + Math.max(total * 0.01, 0.5);
     }
     return {
       traces,
@@ -67,7 +68,7 @@ const CHARTS = {
 
   // Small drawings, one a criterion, each in its own units.
   choice_of_k({ k, criteria, recommended }, box) {
-    const columns = Math.max(1, Math.min(4, Math.floor(box.clientWidth / 210), criteria.length));
+    const columns = Math.max(1, Math.min(3, Math.floor(box.clientWidth / 240), criteria.length));
     const lines = Math.ceil(criteria.length / columns), traces = [], layout = layoutOf({ margin: { l: 44, r: 8, t: 26, b: 34 } });
     layout.annotations = [];
     layout.shapes = [];
@@ -86,7 +87,7 @@ const CHARTS = {
       layout[`xaxis${n}`] = { ...axis, domain: [left, right], anchor: `y${n}`, dtick: Math.max(1, Math.ceil(k.length / 8)), tick0: k[0], showgrid: false };
       layout[`yaxis${n}`] = { ...axis, domain: [bottom, top], anchor: `x${n}`, nticks: 4 };
       layout.shapes.push(line({ xref: `x${n}`, yref: `y${n} domain`, x0: recommended, x1: recommended, y0: 0, y1: 1, layer: "below", line: { color: color("line"), width: 7 } }));
-      layout.annotations.push(note({ xref: "paper", yref: "paper", x: left, y: top, xanchor: "left", yanchor: "bottom", yshift: 3, text: `<b>${plain(criterion.label, 26)}</b>${criterion.pick === null ? "" : ` picks ${criterion.pick}`}` }));
+      layout.annotations.push(note({ xref: "paper", yref: "paper", x: left, y: top, xanchor: "left", yanchor: "bottom", yshift: 3, text: `<b>${plain(criterion.label, 40)}</b>${criterion.pick === null ? "" : ` picks ${criterion.pick}`}` }));
     });
     return { traces, layout, height: 60 + 150 * lines };
   },
