@@ -316,6 +316,9 @@ def test_a_hostile_table_runs_nothing(visit: Any, policy: bool) -> None:
     for chart in seen.tab.locator(".chart").all():
         chart.scroll_into_view_if_needed()
         chart.hover(position={"x": 200, "y": 60}, force=True)
+    for axis, title in zip((".g-xtitle", ".g-ytitle"), summary["map"]["axes"], strict=True):
+        assert seen.tab.locator(f"#plane {axis}").text_content()[:38] == title[:38]
+    assert seen.tab.locator(".chart svg a").count() == 0
     assert seen.tab.evaluate("window.ran") is None
     assert seen.tab.locator("img, iframe, object, [onerror], [onload], [onmouseover]").count() == 0
     assert seen.tab.locator("a[href^='javascript'], a[*|href^='javascript']").count() == 0
