@@ -165,8 +165,8 @@ def test_algorithms_know_no_estimator(path: Path) -> None:
 #: Parts that lean on the private ones of a family: starts and micro-clusters by k-means, and what
 #: is drawn or chosen by a family's own algorithm.
 MAY_LOOK_INSIDE = {("hierarchy", "centroid"), ("mixture", "centroid"), ("medoid", "centroid"),
-                   ("plots", "hierarchy"), ("select", "density"), ("quantize", "centroid"),
-                   ("plots", "quantize"), ("search", "centroid"),
+                   ("plots", "hierarchy"), ("select", "density"), ("select", "hierarchy"),
+                   ("quantize", "centroid"), ("plots", "quantize"), ("search", "centroid"),
                    ("search", "quantize")}  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Choosing what a method leaves open, and whether there is anything to choose."""
 
+from coterie.select.best_method import BestMethod, MethodCandidate, best_method
 from coterie.select.choose_k import choose_k
 from coterie.select.dip import DipTest, dip_test
 from coterie.select.eps import (
@@ -17,6 +18,7 @@ from coterie.select.stability import Stability, stability
 from coterie.select.tendency import Tendency, tendency
 
 __all__ = [
+    "BestMethod",
     "Candidate",
     "Curve",
     "DipTest",
@@ -25,10 +27,12 @@ __all__ = [
     "Hopkins",
     "KChoice",
     "KDistances",
+    "MethodCandidate",
     "MixtureChoice",
     "SelectionProgress",
     "Stability",
     "Tendency",
+    "best_method",
     "choose_k",
     "dip_test",
     "explain",
