@@ -68,6 +68,16 @@ def test_a_folder_has_labels_model_and_facts(capsys: pytest.CaptureFixture[str])
     np.testing.assert_array_equal(model.predict(table), labels["label"])
 
 
+def test_predict_labels_new_raw_files(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, "two.csv", "--quiet")
+    assert main(["predict", "two-study/model.coterie", "two.csv", "-o", "new.csv"]) == 0
+    assert "columns     länge, weight" in capsys.readouterr().out
+    wanted = pd.read_csv("two-study/labels.csv")["label"]
+    np.testing.assert_array_equal(pd.read_csv("new.csv")["label"], wanted)
+    assert main(["predict", "two-study/model.coterie", "noise.csv"]) == 2
+    assert "no column 'länge'" in capsys.readouterr().err
+
+
 def test_labels_may_be_parquet_and_the_folder_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
     told(capsys, "two.csv", "-o", "out", "--labels", "labels.parquet", "--quiet")
     labels = pd.read_parquet("out/labels.parquet")
