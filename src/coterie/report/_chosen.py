@@ -233,6 +233,8 @@ def _ranked(
     recipes = [
         recipe_of(one.name, one.parameters) for one in found.candidates if one.n_clusters == k
     ]
+    if ready.is_discrete:  # where rows are copies or levels apart, and neighbours tell little
+        recipes = [one for one in recipes if one.is_centred or one.name == "Ward"]
     table: list[tuple[Recipe, Labels, Parts]] = []
     for recipe in [*recipes, *more_recipes(ready, rows, k, seed)]:
         own = recipe.name == found.name
