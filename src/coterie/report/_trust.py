@@ -127,11 +127,12 @@ def replay_clusters(
         labels = labels if stood_in is None else stood_in
     name, score = _SCORES[recipe.is_centred]
     observed = score(space.rows(points), labels)
+    structureless = _Structureless(points, ready)
     found: dict[str, list[float]] = {}
     for null in _nulls(ready):
         values = []
         for _ in range(n_replays):
-            rows = space.rows(_without_structure(points, ready, null, rng))
+            rows = space.rows(structureless.draw(null, rng))
             again = recipe.labels(np.ascontiguousarray(rows), RawTable((), ()))
             values.append(-np.inf if again is None else score(rows, again))
         found[null] = values
@@ -153,27 +154,31 @@ def _nulls(ready: Prepared) -> list[str]:
     return list(NULLS) if measured else ["shuffled"]
 
 
-def _without_structure(
-    points: Floats, ready: Prepared, null: str, rng: np.random.RandomState
-) -> Floats:
-    """Points like these, but for their structure."""
-    found = np.empty_like(points)
-    numbers: list[int] = []
-    start = 0
-    for kind, code in zip(ready.used, ready.codes, strict=True):
-        width = len(code.places)
-        if kind.levels:
-            places = slice(start, start + width)
-            found[:, places] = points[rng.permutation(len(points)), places]
-        else:
-            numbers.append(start)
-        start += width
-    if numbers:
-        own = points[:, numbers]
-        center = own.mean(axis=0)
-        _, _, axes = np.linalg.svd(own - center, full_matrices=False)
-        found[:, numbers] = NULLS[null]((own - center) @ axes.T, rng) @ axes + center
-    return found
+class _Structureless:
+    """Points like some, but for their structure; what the nulls need is found once."""
+
+    def __init__(self, points: Floats, ready: Prepared) -> None:
+        self._points = points
+        ends = np.cumsum([len(code.places) for code in ready.codes])
+        starts = np.concatenate([[0], ends[:-1]])
+        places = list(zip(ready.used, starts.tolist(), ends.tolist(), strict=True))
+        self._levels = [slice(start, end) for kind, start, end in places if kind.levels]
+        self._numbers = [start for kind, start, _ in places if not kind.levels]
+        own = points[:, self._numbers]
+        self._center = own.mean(axis=0)
+        if self._numbers:
+            _, _, self._axes = np.linalg.svd(own - self._center, full_matrices=False)
+            self._components = (own - self._center) @ self._axes.T
+
+    def draw(self, null: str, rng: np.random.RandomState) -> Floats:
+        """Numbers anew, and every column of levels shuffled by itself."""
+        found = np.empty_like(self._points)
+        for places in self._levels:
+            found[:, places] = self._points[rng.permutation(len(found)), places]
+        if self._numbers:
+            drawn = NULLS[null](self._components, rng)
+            found[:, self._numbers] = drawn @ self._axes + self._center
+        return found
 
 
 def _silhouette(rows: Floats, labels: Labels) -> float:
