@@ -93,7 +93,8 @@ def _sensitivity(summary: dict[str, Any]) -> list[str]:
     lines = []
     for item in summary["sensitivity"]:
         told = f"{item['what']}: {after(item['sentence'], item['what'])}"
-        lines += _item(f"{told} (agreement {index(item['agreement'])})")
+        agreement = index(item["agreement"])
+        lines += _item(told if agreement in told else f"{told} (agreement {agreement})")
     return [*_title("What would change the answer"), *lines] if lines else []
 
 
