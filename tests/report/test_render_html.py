@@ -113,7 +113,7 @@ def test_every_drawing_has_words(three: Seen) -> None:
 def test_the_verdict_is_in_plain_words(three: Seen) -> None:
     told = " ".join(three.words)
     for words in ("3 clusters, well apart", "Confidence:", "moderate", "Without scaling body mass",
-                  "every value is different", "coterie study penguins.csv --seed 0",
+                  "has another value in every row", "coterie study penguins.csv --seed 0",
                   "principal components", "numpy 2.3.0"):  # fmt: skip
         assert words in told, words
 
