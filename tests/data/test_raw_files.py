@@ -122,7 +122,7 @@ def test_what_is_no_table_is_refused_in_a_line(tmp_path: Path, content: bytes, w
 
 
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="b.csv"):
+    with pytest.raises(FileNotFoundError, match=r"b\.csv"):
         read(tmp_path / "b.csv")
     with pytest.raises(FileNotFoundError, match="holds no file"):
         read(tmp_path)

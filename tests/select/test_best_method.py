@@ -12,7 +12,7 @@ from sklearn.datasets import make_moons
 
 import coterie
 from coterie.evaluate import adjusted_rand_score
-from coterie.select import best_method
+from coterie.select import _contest, best_method
 
 
 def moons() -> tuple[np.ndarray, np.ndarray]:
@@ -80,8 +80,15 @@ def test_the_order_of_rows_changes_only_numbers() -> None:
 
 @pytest.mark.parametrize(
     "turn",
-    [np.asfortranarray, np.float32, lambda rows: rows * 1e30, lambda rows: rows * 1e-30],
-    ids=["fortran", "float32", "1e30", "1e-30"],
+    [
+        np.asfortranarray,
+        np.float32,
+        np.float16,
+        lambda rows: rows * 1e30,
+        lambda rows: rows * 1e-30,
+        lambda rows: rows + 1e6,
+    ],
+    ids=["fortran", "float32", "float16", "1e30", "1e-30", "offset"],
 )
 def test_layouts_and_scales_change_nothing(turn: Any) -> None:
     rows = four_clusters()
@@ -102,6 +109,38 @@ def test_one_cluster_and_as_many_as_rows() -> None:
     rows = four_clusters()[:6]
     assert not best_method(rows, 1, 0).labels.any()
     assert len(set(best_method(rows, 6, 0).labels.tolist())) == 6
+
+
+def test_few_distinct_rows_are_told_apart() -> None:
+    rows = np.repeat([[0.0, 0.0], [1.0, 1.0]], [5, 4], axis=0)
+    for k in (2, None):
+        np.testing.assert_array_equal(best_method(rows, k, 0).labels, np.repeat([0, 1], [5, 4]))
+    assert not best_method(np.ones((9, 2)), 1, 0).labels.any()
+
+
+def test_more_columns_than_rows() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(24, 60)) + np.repeat([0.0, 3.0], 12)[:, None]
+    found = best_method(rows, None, 0)
+    np.testing.assert_array_equal(found.labels, np.repeat([0, 1], 12))
+    assert not any("full" in one.name for one in found.candidates)
+
+
+def test_a_polars_frame_is_read() -> None:
+    polars = pytest.importorskip("polars")
+    rows = four_clusters()
+    found = best_method(polars.DataFrame({"a": rows[:, 0], "b": rows[:, 1]}), 4, 0)
+    assert adjusted_rand_score(np.repeat(np.arange(4), 40), found.labels) == 1
+
+
+def test_of_many_rows_some_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_contest, "JUDGED_ROWS", 100)
+    truth = np.repeat(np.arange(4), 40)
+    for k in (4, None):
+        found = best_method(four_clusters(), k, 0)
+        assert found.n_judged == 100
+        assert found.labels.shape == (160,)
+        assert adjusted_rand_score(truth, found.labels) == 1
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,15 @@ def test_a_wider_border_before_a_narrower_one_is_no_leap() -> None:
     assert largest_leap(rounds(0.01, 0.3, 0.01, 0.02, 0.2)) == 5
 
 
+def test_wide_borders_are_chosen_only_where_there_are_no_others() -> None:
+    assert largest_leap(rounds(0.14, 0.2, 0.2, 0.9)) == 2
+    assert largest_leap(rounds(0.16, 0.2, 0.2, 0.9)) == 4
+
+
 def test_leaps_are_those_of_their_formula() -> None:
-    logs = np.log(np.array([0.0, 0.01, 0.05, 0.2]) + 0.015)
-    first = logs[2] - logs[1] - (logs[1] - logs[0]) / 4
-    second = logs[3] - logs[2] - (logs[2] - logs[1]) / 4
+    logs = np.log(np.array([0.0, 0.01, 0.05, 0.2]) + 0.01)
+    first = logs[2] - logs[1] - (logs[1] - logs[0]) / 5
+    second = logs[3] - logs[2] - (logs[2] - logs[1]) / 5
     assert leaps(np.array([0.01, 0.05, 0.2])) == pytest.approx([first, second])
 
 

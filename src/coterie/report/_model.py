@@ -78,6 +78,8 @@ def _fitted(
     labels = np.asarray(inner.predict(cells if best.recipe.on_cells else rows), dtype=np.int64)
     if len(np.unique(labels)) < n_clusters:  # a cluster got lost among more rows
         return None
+    if hasattr(inner, "history_"):  # which has times in it: files of one study would differ
+        inner.history_ = []
     return _model(
         ready, space, _means(rows, labels, n_clusters), model_=inner,
         takes_cells_=best.recipe.on_cells,

@@ -16,7 +16,7 @@ _SURE, _SURE_REPLAY = 0.005, 0.01
 _LEVEL = 0.05
 
 
-def tested_tendency(points: npt.NDArray[np.float64], seed: int) -> Tendency | None:
+def ask_tendency(points: npt.NDArray[np.float64], seed: int) -> Tendency | None:
     """The test of the points; None where there is but one row."""
     return tendency(points, random_state=seed) if len(points) > 1 else None
 

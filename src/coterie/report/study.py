@@ -20,7 +20,7 @@ from coterie.report._new_rows import StudyModel
 from coterie.report._plan import Clock, plan_for
 from coterie.report._prepared import prepare
 from coterie.report._space import learn_space
-from coterie.report._structure import is_confirmed, needs_replay, tested_tendency
+from coterie.report._structure import ask_tendency, is_confirmed, needs_replay
 from coterie.report.summary import summarise
 
 __all__ = ["Study", "StudyProgress", "study"]
@@ -211,7 +211,7 @@ def find(
     compared = np.sort(rng.permutation(studied)[: plan.n_compared])
     space = learn_space(ready.points[studied])
     begin("tendency")
-    tested = tested_tendency(ready.points[studied], seed)
+    tested = ask_tendency(ready.points[studied], seed)
 
     def told(model: StudyModel, **more: Any) -> Findings:
         begin("summary")

@@ -72,10 +72,17 @@ class Restarted(Method):
         return self._kind(**{self._count: k}, **self._params)
 
     def labels(self, k: int) -> Labels | None:
+        if len(self._rows) < self._rows_needed(k):
+            return None
         try:
             return labels_of(fit_quietly(self.estimator(k), self._rows), self._rows)
         except ValueError:  # such as a covariance that has no inverse
             return None
+
+    def _rows_needed(self, k: int) -> int:
+        """Rows that covariances with an inverse take: one more than columns for each."""
+        n_covariances = {"full": k, "tied": 1}.get(self._params.get("covariance_type", ""), 0)
+        return n_covariances * (self._rows.shape[1] + 1)
 
 
 class Merged(Method):

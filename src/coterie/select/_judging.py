@@ -14,8 +14,9 @@ from coterie.neighbors import Index, SpanningTree
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
-#: Nearest rows that a border must not come between, and those that a core distance reaches to.
-NEIGHBORS, CORE = 20, 5
+#: Nearest rows that a border must not come between: at most and at least; where rows are few, a
+#: tenth of them. The nearest, the row itself first, that a core distance reaches to.
+NEIGHBORS, FEWEST, CORE = 20, 5, 5
 #: The depth of a cluster that has no edge within, and the least of any.
 _NO_DEPTH = -3.0
 #: Of the spread of all rows: the least spread that a cluster is given.
@@ -42,13 +43,16 @@ class Judge:
         self.rows = rows
         index = Index.over("best_method", rows, "euclidean", "auto", n_threads, {})
         n_rows = len(rows)
-        found = index.knn(min(n_rows, NEIGHBORS + 1))
+        n_near = min(NEIGHBORS, max(FEWEST, n_rows // 10))
+        found = index.knn(min(n_rows, n_near + 1))
         self._near = found.ids[:, 1:].astype(np.int64)
         cores = np.ascontiguousarray(found.dists[:, min(CORE, n_rows) - 1])
         self._tree = index.spanning_tree(cores)
         self._log_lengths = log_lengths(self._tree)
         centred = rows - rows.mean(axis=0)
-        self._spread = centred.T @ centred / n_rows
+        # All covariances only where they can have an inverse: so they are no larger than the rows.
+        few = rows.shape[1] < n_rows
+        self._spread = centred.T @ centred / n_rows if few else np.square(centred).mean(axis=0)
 
     def judge(self, labels: Labels, n_clusters: int) -> Parts:
         """The parts of a partition; O(20 n + n d^2)."""
@@ -116,11 +120,14 @@ def shape(rows: Floats, labels: Labels, n_clusters: int, spread: Floats) -> floa
     """How well clusters are described by a Gaussian each: the best of three kinds, by BIC.
 
     Classification log-likelihood a row, less (p / 2) log(n) / n for p parameters: with full,
-    diagonal or spherical covariances. The scatter of each cluster is blended with the spread of all
-    rows, which counts as one more row. Constants that all partitions share are dropped.
+    diagonal or spherical covariances; full ones only where rows are at least k (d + 1). The scatter
+    of each cluster is blended with the spread of all rows (covariances, or variances alone), which
+    counts as one more row. Constants that all partitions share are dropped.
     """
     n_rows, n_cols = rows.shape
-    floor = _FLOOR * float(np.trace(spread)) / n_cols * np.eye(n_cols)
+    with_full = spread.ndim == 2 and n_clusters * (n_cols + 1) <= n_rows
+    spreads = np.diag(spread) if spread.ndim == 2 else spread
+    floor = _FLOOR * (float(spreads.mean()) or 1.0)
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels, minlength=n_clusters))
     total = np.zeros(3)
@@ -128,17 +135,16 @@ def shape(rows: Floats, labels: Labels, n_clusters: int, spread: Floats) -> floa
         if own.size == 0:
             continue
         centred = rows[own] - rows[own].mean(axis=0)
-        covariance = (centred.T @ centred + spread) / (own.size + 1) + floor
-        variances = np.diag(covariance)
-        log_volumes = (
-            np.linalg.slogdet(covariance)[1],
-            np.log(variances).sum(),
-            n_cols * np.log(variances.mean()),
-        )
+        variances = (np.square(centred).sum(axis=0) + spreads) / (own.size + 1) + floor
+        log_volumes = [0.0, np.log(variances).sum(), n_cols * np.log(variances.mean())]
+        if with_full:
+            covariance = (centred.T @ centred + spread) / (own.size + 1) + floor * np.eye(n_cols)
+            log_volumes[0] = np.linalg.slogdet(covariance)[1]
         total += own.size * (np.log(own.size / n_rows) - np.array(log_volumes) / 2)
     free = np.array([n_cols * (n_cols + 3) / 2, 2 * n_cols, n_cols + 1]) * n_clusters
     free += n_clusters - 1
-    return float((total / n_rows - free * np.log(n_rows) / (2 * n_rows)).max())
+    by_kind = total / n_rows - free * np.log(n_rows) / (2 * n_rows)
+    return float(by_kind[0 if with_full else 1 :].max())
 
 
 def agreements(partitions: list[Labels]) -> Floats:
