@@ -16,7 +16,7 @@ from sklearn.datasets import load_wine
 import coterie
 from coterie.report.render_html import page
 
-WIDTH, HEIGHT = 1120, 1560
+WIDTH, HEIGHT = 1180, 1730
 
 
 def draw(folder: Path) -> None:

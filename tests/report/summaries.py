@@ -148,10 +148,10 @@ def made(
         },
         "columns": [
             {"name": "species id", "kind": "id", "used": False,
-             "reason": "every value is different", "n_missing": 0, "n_distinct": n,
+             "reason": "has another value in every row", "n_missing": 0, "n_distinct": n,
              "coded_as": "left out"},
             {"name": "study", "kind": "constant", "used": False,
-             "reason": "it has one value only", "n_missing": 0, "n_distinct": 1,
+             "reason": "has one value only", "n_missing": 0, "n_distinct": 1,
              "coded_as": "left out"},
             *({"name": c["name"], "kind": "numeric" if c["levels"] is None else "categorical",
                "used": True, "reason": None, "n_missing": c["values"].count(None),

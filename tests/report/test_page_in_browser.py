@@ -145,6 +145,7 @@ def test_choosing_a_cluster_shows_its_profile(visit: Any) -> None:
     faded = (
         "Array.from(document.getElementById('plane').data).slice(1).map((t) => t.marker.opacity)"
     )
+    assert seen.tab.get_by_role("link", name="What distinguishes small").is_visible()
     opacities = seen.tab.evaluate(faded)
     assert opacities[0] == opacities[1] < opacities[2]
     seen.tab.keyboard.press("Escape")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import summaries
 
-from coterie.report import render_html
+from coterie.report import Study, render_html
 from coterie.report._escaping import fingerprint
 from coterie.report._sections import SECTIONS, sections_of
 
@@ -113,7 +113,7 @@ def test_every_drawing_has_words(three: Seen) -> None:
 def test_the_verdict_is_in_plain_words(three: Seen) -> None:
     told = " ".join(three.words)
     for words in ("3 clusters, well apart", "Confidence:", "moderate", "Without scaling body mass",
-                  "every value is different", "coterie study penguins.csv --seed 0",
+                  "has another value in every row", "coterie study penguins.csv --seed 0",
                   "principal components", "numpy 2.3.0"):  # fmt: skip
         assert words in told, words
 
@@ -197,3 +197,10 @@ def test_the_fragment_is_short_and_runs_nothing(name: str) -> None:
     told = " ".join(seen.words)
     assert summary["verdict"]["headline"] in told
     assert ("method" in told) == (name != "nothing")
+
+
+def test_a_study_shows_itself_by_the_fragment() -> None:
+    study = object.__new__(Study)
+    study.summary = summaries.three()
+    assert study._repr_html_() == render_html.fragment(study.summary)
+    assert study.to_html() == render_html.page(study.summary)

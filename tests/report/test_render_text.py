@@ -11,7 +11,7 @@ from coterie.report.render_text import text
 @pytest.mark.parametrize("name", ["three", "twelve", "with_noise", "nothing", "hostile"])
 def test_lines_are_plain_and_fit(name: str) -> None:
     told = text(getattr(summaries, name)())
-    assert told.endswith("\n")
+    assert told == told.strip()
     assert all(len(line) <= 80 and line == line.rstrip() for line in told.splitlines())
     assert "\x1b" not in told
     assert "\n\n\n" not in told
@@ -24,7 +24,7 @@ def test_the_verdict_comes_first_with_what_supports_it() -> None:
     assert lines[2] == "3 clusters, well apart"
     for words in ("Confidence: moderate", "[0] heavy", "(31 %), stability 0.93",
                   "- body mass is high", "* Gaussian mixture: 3 clusters", "agreement 0.96",
-                  "left out: species id, as every value is different",
+                  "Left out: 'species id' has another value in every row",
                   "coterie study penguins.csv --seed 0"):  # fmt: skip
         assert words in told, words
 
@@ -50,3 +50,9 @@ def test_cells_do_not_steer_the_terminal() -> None:
     told = text(summary)
     assert "[0] a?[31mred?? b" in told
     assert not {"\x1b", "\x07", "\u202e", "\r"} & set(told)
+
+
+def test_columns_left_out_are_told_once() -> None:
+    summary = summaries.three()
+    summary["notes"].append("Left out: 'study' has one value only.")
+    assert text(summary).count("Left out: 'study'") == 1

@@ -49,6 +49,7 @@ def study(
     from coterie.data.streams import files_of
     from coterie.report import study as run
     from coterie.report._given import take_in
+    from coterie.report.render_json import dumps
 
     check_decimal(decimal)
     if Path(labels).suffix.lower() not in LABELS_ENDS or Path(labels).name != labels:
@@ -66,10 +67,7 @@ def study(
         page_there = _write_page(stage / PAGE, found)
         write_labels_table(stage / labels, found)
         found.model.save(stage / MODEL)
-        (stage / FACTS).write_text(
-            json.dumps(found.to_dict(), allow_nan=False, ensure_ascii=False) + "\n",
-            encoding="utf-8",
-        )
+        (stage / FACTS).write_text(dumps(found.to_dict()), encoding="utf-8")
     if not quiet:
         with summary():
             _tell(found, folder, [name for name in names if name != PAGE or page_there], as_json)

@@ -17,12 +17,12 @@ _DASHES = str.maketrans("−–", "--")
 
 
 def text(summary: dict[str, Any]) -> str:
-    """The verdict and what supports it, ending in a line feed."""
+    """The verdict and what supports it, without a line feed at the end."""
     parts = [_verdict(summary)]
     if summary["verdict"]["has_structure"]:
         parts += [_clusters(summary), _trust(summary), _choice(summary), _sensitivity(summary)]
     parts += [_tendency(summary), _data(summary), _reproduce(summary)]
-    told = "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+    told = "\n\n".join("\n".join(lines) for lines in parts if lines)
     return told.translate(_DASHES)
 
 
@@ -93,7 +93,8 @@ def _sensitivity(summary: dict[str, Any]) -> list[str]:
     lines = []
     for item in summary["sensitivity"]:
         told = f"{item['what']}: {after(item['sentence'], item['what'])}"
-        lines += _item(f"{told} (agreement {index(item['agreement'])})")
+        agreement = index(item["agreement"])
+        lines += _item(told if agreement in told else f"{told} (agreement {agreement})")
     return [*_title("What would change the answer"), *lines] if lines else []
 
 
@@ -110,10 +111,13 @@ def _data(summary: dict[str, Any]) -> list[str]:
     for item in (*(q["sentence"] for q in summary["quality"]), *summary["notes"]):
         lines += _item(item)
     out = [column for column in summary["columns"] if not column["used"]]
+    if any(note.startswith("Left out") for note in summary["notes"]):
+        out = []  # told already
     for column in out[:_MOST_COLUMNS]:
-        lines += _item(f"left out: {column['name']}, as {column['reason'] or column['kind']}")
+        why = column["reason"] or f"is {column['kind']}"
+        lines += _item(f"Left out: '{column['name']}' {why}")
     if len(out) > _MOST_COLUMNS:
-        lines += _item(f"and {count(len(out) - _MOST_COLUMNS, 'more column')} left out")
+        lines += _item(f"and {count(len(out) - _MOST_COLUMNS, 'more column')} left out.")
     return [*_title("Data"), *lines] if lines else []
 
 

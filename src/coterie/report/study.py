@@ -116,7 +116,10 @@ class Study:
         return None
 
     def _repr_html_(self) -> str:
-        return str(self.to_html())
+        """The verdict and the sizes, for notebooks."""
+        from coterie.report.render_html import fragment
+
+        return fragment(self.summary)
 
     def __repr__(self) -> str:
         return f"<Study of {self.summary['title']}: {self.summary['verdict']['headline']}>"

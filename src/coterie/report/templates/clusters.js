@@ -15,6 +15,11 @@ function chooseCluster(label) {
   mapState.cluster = label;
   for (const chip of all("#chips .chip")) chip.setAttribute("aria-pressed", String(Number(chip.dataset.cluster) === label));
   if (CLUSTERS.has(label)) showCard(label);
+  const link = byId("to-profile");
+  if (link) {
+    link.hidden = !CLUSTERS.has(label);
+    link.firstElementChild.textContent = `What distinguishes ${nameOf(label)} ↓`;
+  }
   if (mapState.drawn) drawMap();
 }
 
