@@ -33,6 +33,7 @@ from coterie.density import HDBSCAN
 from coterie.evaluate import normalized_clustering_accuracy
 from coterie.hierarchy import AgglomerativeClustering
 from coterie.mixture import GaussianMixture
+from coterie.neighbors import Index
 from coterie.select import best_method, choose_k
 from coterie.select._candidates import Method, fits_for, spanning_for, usable, ward_for
 
@@ -119,8 +120,7 @@ def score_open(X: Floats, truths: list[Labels]) -> dict[str, float]:
         "Genie 0.3, silhouette": chosen(X, AgglomerativeClustering(linkage="genie"), "silhouette"),
         "mixture, BIC": chosen(X, GaussianMixture(random_state=0), "bic"),
         "mixture, ICL": chosen(X, GaussianMixture(random_state=0), "icl"),
-        "HDBSCAN": HDBSCAN().fit(X).labels_,
-        "HDBSCAN, 1% of rows": HDBSCAN(min_cluster_size=max(5, len(X) // 100)).fit(X).labels_,
+        **by_density(X),
     }
     found = {
         name: max(accuracy(truth, labels) for truth in truths)
@@ -129,14 +129,29 @@ def score_open(X: Floats, truths: list[Labels]) -> dict[str, float]:
     return {**found, "clusters": best.n_clusters}
 
 
+def by_density(X: Floats) -> dict[str, Labels]:
+    """HDBSCAN of two sizes, with noise as a cluster, and with noise given to the nearest rows."""
+    found = {}
+    for name, size in (("HDBSCAN", 5), ("HDBSCAN, 1% of rows", max(5, len(X) // 100))):
+        labels = HDBSCAN(min_cluster_size=size).fit(X).labels_
+        found[name] = labels
+        known, filled = labels >= 0, labels.copy()
+        if known.any() and not known.all():
+            index = Index(np.ascontiguousarray(X[known], dtype=np.float64))
+            nearest = index.knn(1, np.ascontiguousarray(X[~known], dtype=np.float64)).ids[:, 0]
+            filled[~known] = labels[known][nearest]
+        found[f"{name}, noise to the nearest"] = filled
+    return found
+
+
 def chosen(X: Floats, estimator: Any, criterion: str) -> Labels:
     """Labels of all rows with the number of clusters that a criterion picks, of 2 to 25.
 
-    Of many rows, 50, 75, ... 150 are tried as well, on some of the rows.
+    Of many rows, a dozen numbers up to 150 are tried instead, on some of the rows.
     """
     ks, some = [*range(2, 26)], X
     if len(X) > MANY:
-        ks += range(50, 151, 25)
+        ks = [2, 3, 5, 10, 15, 20, 25, 50, 75, 100, 125, 150]
         some = X[np.random.default_rng(0).permutation(len(X))[:MANY]]
     choice = choose_k(some, estimator, ks, criterion=criterion, sample_size=2000, random_state=0)
     model = choice.model

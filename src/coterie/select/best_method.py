@@ -77,6 +77,9 @@ def best_method(X: Any, n_clusters: int | None = None, random_state: Any = None)
     50000 rows) for one number of clusters. Partitions are judged, and the number of clusters is
     chosen, on at most 20000 rows, drawn with `random_state`. Memory O(n d).
 
+    It finds best what is apart among near rows, of any shape. Classes of measured tables that
+    overlap are found better by mixtures; see the page on `best_method`.
+
     Parameters
     ----------
     X : array or data frame of shape (n_rows, n_features)
