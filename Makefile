@@ -70,7 +70,7 @@ $(STAMP): $(NATIVE)
 	$(call install,all$(comma)test$(comma)lint,all)
 
 $(VENV)/.demo: $(NATIVE)
-	$(call install,cli,native)
+	$(call install,cli$(comma)report,native)
 
 $(VENV)/.bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"

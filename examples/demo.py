@@ -1,40 +1,29 @@
-"""What does coterie do? Cluster the eruptions of Old Faithful, then read the result.
+"""What does coterie do? Study the penguins of the Palmer archipelago, from a raw file to a page.
 
     python examples/demo.py [OUTDIR]
 
-Old Faithful is a geyser. The 272 rows give how long an eruption lasted and how long the wait for
-the next one was, both in minutes (Azzalini and Bowman, 1990).
+The 344 rows are penguins of three species on three islands, measured by Dr. Kristen Gorman and the
+Palmer Station LTER (Horst, Hill & Gorman 2020, palmerpenguins, CC0): lengths in mm, mass in g,
+sex and year, some cells missing. The study is told nothing of them.
 """
 
 import sys
 from pathlib import Path
 
-import numpy as np
-
-import coterie
 from coterie.cli import main
 
-FAITHFUL = Path(__file__).parent / "data" / "faithful.csv"
+PENGUINS = Path(__file__).parent / "data" / "penguins.csv"
 
 
 def demo(outdir: Path) -> int:
-    """Fit, write labels, model and picture into `outdir`, and say what they show."""
-    print(f"$ coterie fit {FAITHFUL.name} -k 2 -o {outdir}\n")
-    code = main(["fit", str(FAITHFUL), "-k", "2", "-o", str(outdir)])
+    """Study the penguins, write page, labels and model into `outdir`, and say where they are."""
+    print(f"$ coterie study {PENGUINS.name} -o {outdir}\n")
+    code = main(["study", str(PENGUINS), "-o", str(outdir)])
     if code:
         return code
-
-    rows = np.loadtxt(FAITHFUL, delimiter=",", skiprows=1)
-    labels = np.loadtxt(outdir / "labels.csv", dtype=int, skiprows=1)
-    model = coterie.load(outdir / "model.coterie").model
-    print(f"\nOld Faithful erupts in {model.n_clusters} ways:")
-    for cluster in range(model.n_clusters):
-        own = rows[labels == cluster]
-        lasted, waited = own.mean(axis=0)
-        print(
-            f"  {len(own)} eruptions of {lasted:.1f} minutes, then a wait of {waited:.0f} minutes"
-        )
-    print(f"See the picture: {outdir / 'clusters.png'}")
+    page = outdir / "report.html"
+    if page.exists():
+        print(f"\nOpen the page in a browser: {page.resolve().as_uri()}")
     return 0
 
 

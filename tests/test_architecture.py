@@ -33,6 +33,7 @@ SHARED = {
     "_complaints",
     "_doors",
     "_files",
+    "_fitted_html",
     "_in_memory",
     "_history",
     "_labels",

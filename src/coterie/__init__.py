@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from coterie.neighbors import spanning_tree
     from coterie.quantize import HierarchicalKMeans, ProductQuantizer, VectorQuantizer
+    from coterie.report.study import study
     from coterie.table_model import TableModel
 
 register_with_threadpoolctl()
@@ -59,6 +60,7 @@ _HOMES = {
     ),
     "neighbors": ("spanning_tree",),
     "quantize": ("HierarchicalKMeans", "ProductQuantizer", "VectorQuantizer"),
+    "report": ("study",),
     "table_model": ("TableModel",),
     "data": (),
     "distance": (),
@@ -124,5 +126,6 @@ __all__ = [
     "set_options",
     "show_config",
     "spanning_tree",
+    "study",
     "ward_tree",
 ]

@@ -24,6 +24,7 @@ from coterie._doors import (
     trusted,
     validated,
 )
+from coterie._fitted_html import fitted_html
 from coterie._in_memory import rows_in_memory
 from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
@@ -41,6 +42,16 @@ class Estimator(BaseEstimator):
 
     _rules: ClassVar[Mapping[str, Rule]] = {}
     _stores: ClassVar[Mapping[str, Field]] = {}
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and below it what the fit found."""
+        return str(super()._repr_html_inner()) + fitted_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = dict(super()._repr_mimebundle_(**kwargs))
+        if "text/html" in bundle:
+            bundle["text/html"] += fitted_html(self)
+        return bundle
 
     def _check_params(self) -> None:
         check_params(type(self).__name__, self.get_params(deep=False), self._rules)

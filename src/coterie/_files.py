@@ -222,6 +222,7 @@ def _public_estimator(name: str) -> type[BaseEstimator] | None:
     import coterie
 
     home = coterie if name in coterie.__all__ else coterie.mixture
+    home = home if name in home.__all__ else coterie.report  # the largest to import, so the last
     cls = getattr(home, name) if name in home.__all__ else None
     return cls if isinstance(cls, type) and issubclass(cls, BaseEstimator) else None
 
@@ -251,6 +252,7 @@ def _storable(name: str, value: Any) -> Any:
 #   {"float": "nan"}           a float that JSON lacks: nan, inf, -inf
 #   {"tuple": list}            a tuple
 #   {"dict": {...}}            a dict with text keys
+#   {"model": {...}}           a fitted estimator of the package inside another
 
 
 def _encode(value: Any, tensors: Tensors, where: str) -> Any:
@@ -280,6 +282,8 @@ def _encode(value: Any, tensors: Tensors, where: str) -> Any:
         return [_encode(item, tensors, where) for item in value]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {"dict": {key: _encode(item, tensors, where) for key, item in value.items()}}
+    if isinstance(value, BaseEstimator):
+        return {"model": {**encode_model(value, tensors), "version": version("coterie")}}
     _refuse(f"a {type(value).__name__}", where)
 
 
@@ -486,6 +490,7 @@ _DECODERS: dict[str, Callable[[Any, Tensors], Any]] = {
     "float": lambda text, tensors: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text],
     "tuple": lambda items, tensors: tuple(_decode(item, tensors) for item in items),
     "dict": lambda items, tensors: {key: _decode(v, tensors) for key, v in items.items()},
+    "model": lambda header, tensors: decode_model(header, tensors),
 }
 
 

@@ -16,12 +16,14 @@ from coterie.cli.fit import fit
 from coterie.cli.index import index
 from coterie.cli.predict import predict
 from coterie.cli.quantize import quantize
+from coterie.cli.study import study
 from coterie.cli.tendency import tendency
 
 #: What typer raises for unknown options, missing arguments and the like.
 _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+app.command()(study)
 app.command()(fit)
 app.command()(predict)
 app.command()(tendency)

@@ -76,12 +76,17 @@ def predict(
         fitted = load_bundle(model)
         if not hasattr(fitted, "predict"):
             raise FileError(f"{model}: a {type(fitted.model).__name__} cannot label new rows.")
-        table = _table(fitted, data, decimal, header, most_bytes, on_cluster=dask is not None)
-        if dask is not None and isinstance(table, Stream):
-            table = stack.enter_context(read_by_cluster(table, data, dask))
-        wording = Wording(method_of(fitted.model), table.names)
         tally = Tally()
-        labels = tally.passing(_labels(fitted, table, wording))
+        if type(fitted.model).__name__ == "StudyModel":
+            names = list(fitted.model.columns_)
+            labels = tally.passing(_labels_of_study(fitted.model, data, decimal, header, dask))
+        else:
+            table = _table(fitted, data, decimal, header, most_bytes, on_cluster=dask is not None)
+            if dask is not None and isinstance(table, Stream):
+                table = stack.enter_context(read_by_cluster(table, data, dask))
+            names = list(table.names)
+            wording = Wording(method_of(fitted.model), names)
+            labels = tally.passing(_labels(fitted, table, wording))
         if to_stdout:
             print_labels(labels)
         else:
@@ -91,12 +96,24 @@ def predict(
         aside = to_stdout or is_stdout(output)
         show = partial(print, file=sys.stderr if aside else sys.stdout)
         show(f"rows        {tally.n_rows:,}")
-        show(entry("columns", listed(table.names)))
+        show(entry("columns", listed(names)))
         for cluster, size in enumerate(tally.sizes(), -1):
             if size:
                 head = "noise      " if cluster < 0 else f"cluster {cluster:<3}"
                 show(f"{head} {size:,} rows ({size / tally.n_rows:.1%})")
         show(f"written     {'stdout' if to_stdout else output}")
+
+
+def _labels_of_study(
+    model: Any, data: Sequence[str], decimal: str | None, header: bool | None, dask: str | None
+) -> npt.NDArray[Any]:
+    """Labels of raw rows, by the model that ``coterie study`` wrote."""
+    from coterie.data.raw_files import read_raw
+
+    if dask is not None:
+        raise ValueError("--dask was given, and the model of a study needs all rows here; drop it.")
+    found: npt.NDArray[Any] = model.predict(read_raw(data, decimal=decimal, header=header)[0])
+    return found
 
 
 def _table(

@@ -259,11 +259,11 @@ def first_line(name: str, data: bytes, delimiter: str | None) -> tuple[list[str]
 
 def _likely_delimiter(text: str) -> str:
     """What a line has most of, unless commas are decimal and it is all numbers between others."""
-    for delimiter in ";\t":
+    for delimiter in ";\t|":
         cells = text.split(delimiter)
         if len(cells) > 1 and all(notation.is_number(cell) for cell in cells):
             return delimiter
-    return max(",;\t", key=text.count)
+    return max(",;\t|", key=text.count)
 
 
 def has_names(cells: list[str]) -> bool:

@@ -46,16 +46,17 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape") and not sp.issparse(X)
 
 
-def columns_of(X: Any) -> list[Column]:
+def columns_of(X: Any) -> list[Any]:
     """The columns of a table or of a 2-d array; none of anything else."""
     if hasattr(X, "iloc"):  # pandas, where a name may stand twice
         return [np.asarray(X.iloc[:, c]) for c in range(X.shape[1])]
     if hasattr(X, "column_names"):  # Arrow, whose `columns` are the columns
         return [_of_arrow(column) for column in X.columns]
     if hasattr(X, "columns"):
-        return [np.asarray(X[name]) for name in X.columns]
-    cells = np.asarray(X)
-    return list(cells.T) if cells.ndim == 2 else []
+        cells: list[Any] = [X[name] for name in X.columns]
+        return [one if isinstance(one, Words) else np.asarray(one) for one in cells]
+    rows = np.asarray(X)
+    return list(rows.T) if rows.ndim == 2 else []
 
 
 def _of_arrow(column: Any) -> Any:

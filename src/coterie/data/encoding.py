@@ -19,7 +19,7 @@ import numpy.typing as npt
 from coterie.data.columns import DAY, Column, codes, numbers, sorts_of
 
 __all__ = [
-    "ColumnCode", "Levels", "Measure", "Steps", "encode", "learn_levels", "learn_measure",
+    "ColumnCode", "Levels", "Measure", "Steps", "encode", "finite", "learn_levels", "learn_measure",
     "learn_steps",
 ]  # fmt: skip
 
@@ -42,7 +42,7 @@ class Measure:
 
     def encode(self, column: Column) -> Floats:
         """A column of one place, 0 where there is no number."""
-        values = _numbers(column)
+        values = finite(column)
         return _about(_logs(values) if self.logs else values, self.center, self.scale)
 
 
@@ -99,7 +99,7 @@ def encode(columns: Sequence[Column], coded: Sequence[ColumnCode]) -> Floats:
 
 def learn_measure(name: str, column: Column, *, logs: bool = False) -> Measure:
     """Mean and deviation of the numbers that are there; huge ones do not overflow."""
-    values = _numbers(column)
+    values = finite(column)
     known = _logs(values) if logs else values
     known = known[np.isfinite(known)]
     unit = float(np.abs(known).max(initial=0)) or 1.0
@@ -123,7 +123,7 @@ def learn_levels(name: str, column: Column, levels: Sequence[Any]) -> Levels:
     return Levels(name, tuple(levels), tuple((counts / max(1, counts.sum())).tolist()))
 
 
-def _numbers(column: Column) -> Floats:
+def finite(column: Column) -> Floats:
     """A column as float64; NaN where it holds no finite number."""
     if not sorts_of(column) <= _NUMBERS:  # a word among them
         column = np.array([_number(cell) for cell in column], dtype=np.float64)

@@ -70,7 +70,7 @@ def read_table(
     ----------
     path
         ``*.npy``: an array with a row per row, 1-d for a single column; ``*.tsv`` and ``*.tab``:
-        text between tabs; anything else: text between commas, semicolons or tabs, whichever the
+        text between tabs; anything else: text between commas, semicolons, tabs or bars, what the
         first line has most of. ``-`` is standard input.
     columns
         Names of the columns to take, in this order; None for all. Where a file has no header,

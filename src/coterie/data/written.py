@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -59,6 +59,17 @@ def write_results(out: AnyPath, parts: Parts, names: str | list[str], dtype: Any
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
             raise
     return Path(out)
+
+
+def write_columns(out: AnyPath, columns: Mapping[str, Any]) -> None:
+    """Write columns of any types, by name, to a Parquet file, whole or not at all."""
+    needs_pyarrow(out)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table({name: pa.array(np.asarray(cells)) for name, cells in columns.items()})
+    with writing(out) as file:
+        pq.write_table(table, file)
 
 
 def given_or_written(

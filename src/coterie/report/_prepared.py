@@ -13,10 +13,12 @@ from coterie.data.columns import Column, columns_of, numbers
 from coterie.data.encoding import (
     ColumnCode,
     encode,
+    finite,
     learn_levels,
     learn_measure,
     learn_steps,
 )
+from coterie.data.raw_table import RawTable
 from coterie.errors import DataError
 from coterie.report._column_kinds import ColumnKind, column_kinds
 
@@ -24,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Counts whose skewness is above this are compared by their logarithms.
 _SKEWED = 2.0
+#: The share of categories among the columns from which on a table is one of categories.
+_DISCRETE = 0.1
 #: Columns that are named one by one where something is said of several.
 _MOST_NAMES = 5
 
@@ -50,6 +54,24 @@ class Prepared:
     def is_mixed(self) -> bool:
         """Whether some column holds levels without an order."""
         return any(kind.kind == "categorical" for kind in self.used)
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether some column holds few values, with or without an order."""
+        return any(kind.levels for kind in self.used)
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether categories, of two levels or more, make up a tenth of the columns at least."""
+        n_categories = sum(kind.kind in ("binary", "categorical") for kind in self.used)
+        return n_categories >= _DISCRETE * len(self.used)
+
+    def cells(self, table: RawTable) -> RawTable:
+        """The columns that count as they stand; what is no finite number is missing in numbers."""
+        columns = [
+            table[kind.name] if kind.levels else finite(table[kind.name]) for kind in self.used
+        ]
+        return RawTable(tuple(kind.name for kind in self.used), tuple(columns))
 
     @property
     def place_names(self) -> list[str]:

@@ -1,0 +1,1 @@
+"""Studies of what a report says of labelled and of structureless tables."""

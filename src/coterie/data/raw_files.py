@@ -1,0 +1,184 @@
+"""Raw tables from files: all columns as they are, whatever they hold."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie.data import _notation as notation
+from coterie.data._delimited import Delimited, read_delimited, trimmed
+from coterie.data.raw_table import RawTable, distinct_names, raw_table
+from coterie.data.streams import is_streamed
+from coterie.data.tables import STDIN, read_table
+from coterie.errors import DataError
+
+__all__ = ["read_raw"]
+
+#: A column is numeric where at most this share of its cells is something else, taken as missing.
+_MOST_ODD = 0.05
+#: Marks of text that is two bytes a letter.
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_EXCEL = (".xlsx", ".xlsm")
+#: Text of any size is read whole: the rows must fit the memory in any case.
+_ANY_SIZE = 1 << 62
+
+
+def read_raw(
+    places: Sequence[str], *, decimal: str | None = None, header: bool | None = None
+) -> tuple[RawTable, list[str]]:
+    """All columns of some files, and how they were read, in sentences.
+
+    Text (CSV, TSV; parted by commas, semicolons, tabs or bars; UTF-8, UTF-16 or Windows-1252),
+    Parquet, Arrow or Feather, NPY, Excel where openpyxl is there. Numbers may have decimal commas,
+    separators between thousands or percent signs.
+
+    Parameters
+    ----------
+    places
+        Paths, patterns, directories or addresses of files of one format; ``-`` is standard input.
+    decimal
+        The decimal mark of a text file, "." or ","; None to tell it from the cells.
+    header
+        Whether the first line of a text file holds names; None to tell it from the cells.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    DataError
+        If it cannot be read as a table.
+    """
+    first = places[0]
+    if len(places) == 1 and first.lower().endswith(_EXCEL) and os.path.isfile(first):
+        return _of_sheet(Path(first))
+    if is_streamed(places, _ANY_SIZE):
+        return _of_dataset(places)
+    path = Path(first)
+    if first == STDIN:
+        return _of_text("stdin", sys.stdin.buffer.read(), None, decimal, header)
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such file.")
+    if path.suffix.lower() == ".npy":
+        found = read_table(path, missing=True)
+        return RawTable(found.names, tuple(found.values.T)), []
+    data = path.read_bytes()
+    if data.startswith(b"\x93NUMPY"):
+        raise DataError(f"{path}: this is an NPY array; let its name end in .npy.")
+    tabs = path.suffix.lower() in (".tsv", ".tab")
+    return _of_text(str(path), data, "\t" if tabs else None, decimal, header)
+
+
+def _of_dataset(places: Sequence[str]) -> tuple[RawTable, list[str]]:
+    """Files that Arrow reads: Parquet, Feather, compressed text, several at once."""
+    import pyarrow as pa
+
+    from coterie.data._datasets import Files
+
+    files = Files(places[0] if len(places) == 1 else list(places))
+    if files.format == "npy":
+        parts = [read_table(path, missing=True).values for path in files.local_paths()]
+        return raw_table(np.concatenate(parts)), []
+    try:
+        table = files.dataset().to_table()
+    except (pa.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise DataError(
+            f"{files.name}: not a readable table ({reason}); write it again."
+        ) from error
+    found = raw_table(table) if table.num_columns else None
+    if found is None or not len(found):
+        raise DataError(f"{files.name}: there are no rows in it; give files with some.")
+    return found, []
+
+
+def _of_text(
+    name: str, data: bytes, delimiter: str | None, decimal: str | None, header: bool | None
+) -> tuple[RawTable, list[str]]:
+    data, notes = _as_utf8(data)
+    file = read_delimited(name, data, delimiter, header, decimal, ())
+    names, renamed = distinct_names(file.titles)
+    if file.delimiter != ",":
+        words = {"\t": "tabs", ";": "semicolons", "|": "bars"}[file.delimiter]
+        notes.append(f"Cells are parted by {words}.")
+    if file.decimal == ",":
+        notes.append("Commas are decimal marks.")
+    if not file.has_header:
+        notes.append("The first line is a row; columns are called x0, x1 and so on.")
+    cells = [_column(file, place, title, notes) for place, title in enumerate(names)]
+    return RawTable(tuple(names), tuple(cells), tuple(renamed)), notes
+
+
+def _as_utf8(data: bytes) -> tuple[bytes, list[str]]:
+    """The text in UTF-8, and a sentence where it was something else."""
+    if data.startswith(_UTF16):
+        try:
+            return data.decode("utf-16").encode(), ["The text is UTF-16."]
+        except UnicodeDecodeError:
+            return data, []  # no text at all: the parser says so
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        if b"\0" not in data[: 1 << 16]:
+            text = data.decode("cp1252", errors="replace")
+            return text.encode(), ["The text is not UTF-8 and was read as Windows-1252."]
+    return data, []
+
+
+def _column(file: Delimited, place: int, title: str, notes: list[str]) -> Any:
+    """A column as numbers, truths, times or words."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    column = file.table.column(place)
+    if not types.is_string(column.type):
+        (cells,) = raw_table(pa.table({title: column})).cells
+        return cells
+    words = trimmed(column)
+    missing = notation.missing_cells(words)
+    numeric = notation.number_cells(words, file.decimal) & ~missing
+    odd = ~(numeric | missing)
+    if not numeric.any() or odd.sum() > _MOST_ODD * (~missing).sum():
+        kept = pa.compute.if_else(pa.array(~missing), words, None)
+        (cells,) = raw_table(pa.table({title: kept})).cells
+        return cells
+    if odd.any():
+        line, cell = file.cell(int(odd.argmax()), place)
+        notes.append(
+            f"{int(odd.sum()):,} cells of {title!r} are no numbers and count as missing; the first "
+            f"is {cell!r} in line {line}."
+        )
+    return notation.numbers(words, file.decimal, numeric)
+
+
+def _of_sheet(path: Path) -> tuple[RawTable, list[str]]:
+    """The first sheet of an Excel file; its first row has the names."""
+    try:
+        from openpyxl import load_workbook  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise ImportError(
+            f"{path}: reading Excel files needs openpyxl: pip install openpyxl; or save the sheet "
+            "as CSV."
+        ) from error
+    try:
+        sheet = load_workbook(path, read_only=True, data_only=True).worksheets[0]
+        rows = [row for row in sheet.iter_rows(values_only=True) if any(c is not None for c in row)]
+    except Exception as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise DataError(f"{path}: not a readable Excel file ({reason}).") from error
+    if len(rows) < 2:
+        raise DataError(f"{path}: its first sheet has no rows below its names; add some.")
+    width = max(map(len, rows))
+    full = [(*row, *[None] * (width - len(row))) for row in rows]
+    names, renamed = distinct_names(["" if cell is None else str(cell) for cell in full[0]])
+    cells = []
+    for column in zip(*full[1:], strict=True):
+        array = np.empty(len(column), dtype=object)
+        array[:] = column
+        cells.append(array)
+    notes = [f"Its first sheet, {sheet.title!r}, was read."]
+    return RawTable(tuple(names), tuple(cells), tuple(renamed)), notes

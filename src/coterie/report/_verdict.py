@@ -1,0 +1,104 @@
+"""The answer in plain words, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from coterie.report._findings import Clustered, Findings
+
+#: Chances above which the absence of structure is sure, if rows are so many at least.
+_CLEAR, _ENOUGH_ROWS = 0.2, 50
+
+
+def verdict(found: Findings) -> dict[str, Any]:
+    """Headline, sentences, and a confidence with its reasons."""
+    if found.clustered is None:
+        return _no_structure(found)
+    return _clusters(found, found.clustered)
+
+
+def _no_structure(found: Findings) -> dict[str, Any]:
+    tested, doubted = found.tested, found.doubted
+    if tested is None:
+        sentence, why = "There is one row, and nothing to compare it with.", ["One row."]
+        confidence = "high"
+    elif doubted is not None:
+        sentence = (
+            "The rows look uneven, but clustering finds no more in them than in rows without "
+            f"structure. {doubted.sentence}"
+        )
+        why = [f"The null replay has p = {doubted.p_value:.2g}."]
+        confidence = "moderate"
+    else:
+        sentence = tested.verdict
+        why = [f"The test of tendency has p = {tested.p_value:.2g}."]
+        clear = tested.p_value > _CLEAR and found.n_rows >= _ENOUGH_ROWS
+        confidence = "high" if clear else "moderate"
+    if found.n_rows < _ENOUGH_ROWS and tested is not None:
+        why.append(f"{found.n_rows} rows are few: what is there may not show.")
+        confidence = "low" if found.n_rows < 20 else confidence
+    return {
+        "has_structure": False, "n_clusters": 1,
+        "headline": f"No clusters were found in the {found.n_rows:,} rows of {found.given.name}.",
+        "sentences": [sentence, "Every row has the label 0."],
+        "confidence": confidence, "why": why,
+    }  # fmt: skip
+
+
+def _clusters(found: Findings, clustered: Clustered) -> dict[str, Any]:
+    chosen, k = clustered.chosen, found.n_clusters
+    shares = np.bincount(found.placed.labels, minlength=k) / found.n_rows
+    told = ", ".join(f"{share:.0%}" for share in shares[:8]) + (", ..." if k > 8 else "")
+    n_ambiguous = int(found.placed.ambiguous.sum())
+    sentences = [
+        f"{chosen.best.recipe.name} follows the rows best; the clusters hold {told} of the rows.",
+        f"There are {k} because {chosen.why}.",
+        f"{n_ambiguous:,} rows ({n_ambiguous / found.n_rows:.1%}) could as well be in another "
+        "cluster.",
+    ]
+    good, bad = _reasons(found, clustered)
+    confidence = "high" if not bad else "moderate" if len(good) >= len(bad) else "low"
+    return {
+        "has_structure": True, "n_clusters": k,
+        "headline": f"There are {k} clusters in the {found.n_rows:,} rows of {found.given.name}.",
+        "sentences": sentences, "confidence": confidence, "why": [*good, *bad],
+    }  # fmt: skip
+
+
+def _reasons(found: Findings, clustered: Clustered) -> tuple[list[str], list[str]]:
+    """What speaks for the clusters, and what against them."""
+    good: list[str] = []
+    bad: list[str] = []
+
+    def weigh(holds: bool, said: str) -> None:
+        (good if holds else bad).append(said)
+
+    assert found.tested is not None
+    weigh(found.tested.p_value <= 0.01, f"The test of tendency has p = {found.tested.p_value:.2g}.")
+    weigh(clustered.replay.p_value <= 0.05, clustered.replay.sentence)
+    back = clustered.comeback
+    if back is not None:
+        least = int(np.argmin(back.jaccard))
+        weigh(
+            float(back.jaccard.min()) >= 0.75,
+            f"Found again in {back.n_resamples} resamples, clusters agree with themselves by "
+            f"{back.jaccard.mean():.2f} on average (Jaccard), cluster {least} least, by "
+            f"{back.jaccard[least]:.2f}.",
+        )
+    runner_up = clustered.chosen.runner_up
+    if runner_up is not None:
+        weigh(
+            runner_up.agreement >= 0.7,
+            f"The runner-up, {runner_up.recipe.name}, agrees by {runner_up.agreement:.2f} "
+            "(adjusted Rand index).",
+        )
+    votes = clustered.chosen.votes
+    agree = sum(pick == found.n_clusters for pick in votes.values())
+    weigh(
+        clustered.chosen.are_apart or 2 * agree > len(votes),
+        f"{agree} of {len(votes)} criteria pick {found.n_clusters} clusters"
+        + (", and all clusters are apart." if clustered.chosen.are_apart else "."),
+    )
+    return good, bad

@@ -1,0 +1,158 @@
+"""The summary of a study: its shape, plain data, and what the pictures are drawn from.
+
+Covers coterie.report.summary, coterie.report._verdict, coterie.report._quality,
+coterie.report._pictures, coterie.report._map_points, coterie.report._plain.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import coterie
+from coterie.report import Study
+from coterie.report._plain import floats, plain, shortened
+
+KEYS = {
+    "schema", "title", "source", "settings", "verdict", "columns", "notes", "quality", "tendency",
+    "methods", "choice_of_k", "clusters", "noise", "profiles", "silhouette", "null_replay", "map",
+    "dendrogram", "k_distances", "bic", "memberships", "sensitivity", "reproduce",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _enough_time() -> Iterator[None]:
+    """A small budget for small stages, but a machine that is busy leaves nothing out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("coterie.report._plan.Clock.has_run_out", False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def mixed() -> Study:
+    rng = np.random.RandomState(0)
+    truth = rng.randint(0, 2, 130)
+    table = pd.DataFrame({
+        "key": [f"row {i}" for i in range(130)],
+        "<script>": rng.normal(size=130) + 9 * truth,
+        "b": rng.normal(size=130) - 9 * truth,
+        "kind": np.where(truth, "x", "y"),
+        "same": 1.0,
+    })  # fmt: skip
+    table.loc[3, "b"] = np.nan
+    table.loc[4] = table.loc[5]
+    return coterie.study(table, time=5, name="mixed")
+
+
+@pytest.fixture(scope="module")
+def numbers() -> Study:
+    rng = np.random.RandomState(0)
+    rows = np.concatenate([rng.normal(m, s, (60, 3)) for m, s in ((0, 1), (9, 2), (25, 1))])
+    return coterie.study(rows, time=5)
+
+
+@pytest.mark.parametrize("name", ["mixed", "numbers"])
+def test_the_summary_has_its_keys_and_is_json(name: str, request: Any) -> None:
+    summary = request.getfixturevalue(name).summary
+    assert set(summary) == KEYS
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert summary["schema"] == 1
+
+
+def test_columns_are_told_with_reasons(mixed: Study) -> None:
+    told = {one["name"]: one for one in mixed.summary["columns"]}
+    assert told["key"]["reason"].startswith("names the rows")
+    assert not told["same"]["used"]
+    assert told["same"]["coded_as"] == "left out"
+    assert told["b"]["n_missing"] == 1
+    assert told["b"]["coded_as"] == "standardised"
+
+
+def test_the_quality_counts_what_is_odd(mixed: Study) -> None:
+    counts = {one["what"]: one["count"] for one in mixed.summary["quality"]}
+    assert counts["missing cells"] == 1
+    assert counts["constant columns"] == 1
+    assert counts["equal rows"] == 1
+
+
+def test_clusters_are_named_explained_and_judged(mixed: Study) -> None:
+    for label, one in enumerate(mixed.summary["clusters"]):
+        assert one["label"] == label
+        assert one["traits"]
+        assert one["name"]
+        assert one["rule"]
+        assert one["stability"]["jaccard"] > 0.9
+        assert one["rival"] == 1 - label
+        assert all(mixed.labels[row] == label for row in one["typical_rows"])
+    assert sum(one["share"] for one in mixed.summary["clusters"]) == pytest.approx(1)
+
+
+def test_histograms_count_every_row_once(mixed: Study) -> None:
+    for one in mixed.summary["profiles"]:
+        table = np.array(one["by_cluster"])
+        np.testing.assert_array_equal(table.sum(axis=0), one["all"])
+        assert table.sum() + sum(one["missing"]) == 130
+        n_bins = len(one["levels"]) if one["kind"] == "levels" else len(one["edges"]) - 1
+        assert table.shape == (mixed.n_clusters, n_bins)
+
+
+def test_the_map_has_all_rows_and_their_values(mixed: Study) -> None:
+    shown = mixed.summary["map"]
+    assert shown["row"] == list(range(130))
+    assert shown["label"] == mixed.labels.tolist()
+    for name in ("x", "y", "confidence", "ambiguous"):
+        assert len(shown[name]) == 130
+    columns = {one["name"]: one for one in shown["columns"]}
+    assert set(columns) == {"<script>", "b", "kind"}
+    assert columns["b"]["values"][3] is None
+    assert set(columns["kind"]["values"]) == {0, 1}
+
+
+def test_curves_along_k_are_as_long_as_k(numbers: Study) -> None:
+    choice = numbers.summary["choice_of_k"]
+    assert choice["recommended"] == 3
+    for one in choice["criteria"]:
+        assert len(one["values"]) == len(choice["k"])
+        assert one["better"] in ("high", "low", "first")
+    bic = numbers.summary["bic"]
+    assert all(len(curve["values"]) == len(bic["k"]) for curve in bic["curves"])
+
+
+def test_the_chosen_method_leads(numbers: Study) -> None:
+    first, *others = numbers.summary["methods"]
+    assert first["chosen"]
+    assert first["agreement"] == 1
+    assert not any(one["chosen"] for one in others)
+    assert all(one["score"] <= first["score"] for one in others)
+
+
+def test_silhouettes_fall_within_clusters(numbers: Study) -> None:
+    told = numbers.summary["silhouette"]
+    for part in told["by_cluster"]:
+        assert part["values"] == sorted(part["values"], reverse=True)
+    assert 0.5 < told["mean"] <= 1
+
+
+def test_it_says_what_would_change_the_answer(numbers: Study) -> None:
+    told = numbers.summary["sensitivity"]
+    assert len(told) >= 3
+    assert all(one["agreement"] > 0.9 for one in told)
+
+
+def test_trust_has_its_reasons(numbers: Study) -> None:
+    verdict = numbers.summary["verdict"]
+    assert verdict["confidence"] == "high"
+    assert len(verdict["why"]) >= 4
+    assert numbers.summary["null_replay"]["p_value"] <= 0.05
+
+
+def test_plain_data_has_no_nan() -> None:
+    given = {"a": np.float64("nan"), 1: (np.int64(3), [np.inf, 0.123456789]), "c": np.bool_(True)}
+    assert plain(given) == {"a": None, "1": [3, [None, 0.123457]], "c": True}
+    assert shortened(1234.56789, 3) == 1230.0
+    assert floats([1.0, np.nan]) == [1.0, None]
