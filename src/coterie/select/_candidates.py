@@ -178,7 +178,10 @@ def fits_for(rows: Floats, seed: int) -> list[Method]:
         Restarted("k-means", rows, "n_clusters", KMeans, n_init=n_init, random_state=seed)
     ]
     for kind in COVARIANCE_TYPES:
-        params = {"covariance_type": kind, "n_init": min(3, n_init), "random_state": seed}
+        params = {
+            "covariance_type": kind, "n_init": min(3, n_init), "random_state": seed,
+            "reg_covar": "auto",  # a floor in the units of each column, as rows have one for all
+        }  # fmt: skip
         name = f"Gaussian mixture ({kind})"
         found.append(Restarted(name, rows, "n_components", GaussianMixture, **params))
     return found
