@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coterie._distinct import distinct
+
 #: Clusters and events that are shown one by one.
 _MOST_BARS, _MOST_EVENTS = 12, 5
 #: What a fit reaches, and what it is called.
@@ -81,7 +83,7 @@ def _facts(known: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     labels = _labels(known)
     if labels is not None:
         yield "labelled", f"{len(labels):,}"
-        yield "clusters", f"{len(np.unique(labels[labels >= 0])):,}"
+        yield "clusters", f"{len(distinct(labels[labels >= 0])):,}"
         if (labels < 0).any():
             yield "noise", f"{int((labels < 0).sum()):,} ({(labels < 0).mean():.1%})"
     elif "weights_" in known:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from coterie.report import _marks
-from coterie.report._marks import N_COLORS, NOISE, mark
+from coterie.report._marks import N_COLORS, NOISE_MARK, mark
 
 STYLES = Path(_marks.__file__).parent / "templates" / "colors.css"
 
@@ -14,7 +14,7 @@ STYLES = Path(_marks.__file__).parent / "templates" / "colors.css"
 def test_no_two_of_49_clusters_look_the_same() -> None:
     assert len({mark(i) for i in range(49)}) == 49
     assert mark(49) == mark(0)
-    assert NOISE not in {mark(i) for i in range(49)}
+    assert NOISE_MARK not in {mark(i) for i in range(49)}
 
 
 def _luminance(shade: str) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from coterie.report._density import density
-from coterie.report._marks import NOISE, mark
+from coterie.report._marks import NOISE_MARK, mark
 from coterie.report._packed import coordinates, packed
 
 #: Parts of a summary that are drawn as they are.
@@ -28,7 +28,7 @@ def chart_data(summary: dict[str, Any], shown: set[str]) -> dict[str, Any]:
             | mark(place)._asdict()
             for place, cluster in enumerate(clusters)
         ],
-        "noise": NOISE._asdict(),
+        "noise": NOISE_MARK._asdict(),
     }
     if structured:
         data |= {key: summary[key] for key in _AS_THEY_ARE if summary.get(key)}

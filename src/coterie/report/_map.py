@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from coterie._distinct import distinct
 from coterie.evaluate import silhouette_score
 
 Floats = npt.NDArray[np.float64]
@@ -17,6 +18,8 @@ _COMPARED = 1000
 #: Principal components are taken while clusters are as well apart in them as this share of what
 #: discriminants reach: they know nothing of the labels, so they do not flatter.
 _FAIR = 0.75
+#: Of the mean variance of a column: what the scatter within clusters is widened by.
+_RIDGE = 0.1
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def find_plane(rows: Floats, labels: Labels, names: list[str] | None, seed: int)
         "principal components", f"A view along {told}.",
         (_share("component 1", shares[0]), _share("component 2", shares[1])), center, components,
     )  # fmt: skip
-    if len(np.unique(labels)) < 2:
+    if len(distinct(labels)) < 2:
         return flat
     turned = Plane(
         "discriminant axes",
@@ -58,7 +61,7 @@ def find_plane(rows: Floats, labels: Labels, names: list[str] | None, seed: int)
         ("discriminant 1", "discriminant 2"), center, _discriminants(rows, labels, components),
     )  # fmt: skip
     some = np.sort(np.random.RandomState(seed).permutation(n_rows)[:_COMPARED])
-    if len(np.unique(labels[some])) < 2:
+    if len(distinct(labels[some])) < 2:
         return flat
     seen, best = (silhouette_score(one.at(rows[some]), labels[some]) for one in (flat, turned))
     return flat if seen >= _FAIR * best else turned
@@ -81,13 +84,15 @@ def _principal(centred: Floats) -> tuple[Floats, Floats]:
 def _discriminants(rows: Floats, labels: Labels, components: Floats) -> Floats:
     """Axes of most variance between clusters in units of that within (Fisher 1936; Rao 1948).
 
-    Two clusters have one such axis; the other is the first principal component at right angles.
+    To the scatter within, a tenth of the mean variance of a column is added in every direction
+    (Friedman 1989): a cluster that is pure in a level would otherwise shrink to a dot. Two clusters
+    have one such axis; the other is the first principal component at right angles.
     """
-    means = np.array([rows[labels == label].mean(axis=0) for label in np.unique(labels)])
-    own = np.searchsorted(np.unique(labels), labels)
+    means = np.array([rows[labels == label].mean(axis=0) for label in distinct(labels)])
+    own = np.searchsorted(distinct(labels), labels)
     within = rows - means[own]
     scatter = within.T @ within / len(rows)
-    scatter += 1e-6 * max(float(np.trace(scatter)) / len(scatter), 1e-12) * np.eye(len(scatter))
+    scatter += max(_RIDGE * float(rows.var(axis=0).mean()), 1e-12) * np.eye(len(scatter))
     lengths, axes = np.linalg.eigh(scatter)
     whiten = axes / np.sqrt(lengths)
     between = (means[own] - rows.mean(axis=0)) @ whiten

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from coterie._labels import NOISE
+
 N_COLORS = 7
 #: Of each shape the name that the drawing library knows and the character for a legend.
 SHAPES = (
@@ -25,7 +27,7 @@ class Mark(NamedTuple):
 
 
 #: Rows in no cluster.
-NOISE = Mark(-1, "x-thin-open", "×")
+NOISE_MARK = Mark(-1, "x-thin-open", "×")
 
 
 def mark(place: int) -> Mark:
@@ -36,4 +38,4 @@ def mark(place: int) -> Mark:
 
 def marks(clusters: list[dict[str, Any]]) -> dict[int, Mark]:
     """The mark of every label, that of noise among them."""
-    return {-1: NOISE} | {cluster["label"]: mark(i) for i, cluster in enumerate(clusters)}
+    return {NOISE: NOISE_MARK} | {cluster["label"]: mark(i) for i, cluster in enumerate(clusters)}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._distinct import distinct
 from coterie.data.raw_table import RawTable
 from coterie.report._chosen import Candidate
 from coterie.report._new_rows import Placed, StudyModel, told_code
@@ -76,7 +77,7 @@ def _fitted(
     cells = ready.cells(table).take(studied)
     inner = best.recipe.fit(rows, cells)
     labels = np.asarray(inner.predict(cells if best.recipe.on_cells else rows), dtype=np.int64)
-    if len(np.unique(labels)) < n_clusters:  # a cluster got lost among more rows
+    if len(distinct(labels)) < n_clusters:  # a cluster got lost among more rows
         return None
     if hasattr(inner, "history_"):  # which has times in it: files of one study would differ
         inner.history_ = []
@@ -137,7 +138,7 @@ def telling_columns(ready: Prepared, studied: Labels, labels: Labels) -> list[st
     """
     points, own = ready.points[studied], labels[studied]
     between = np.zeros(points.shape[1])
-    for label in np.unique(own):
+    for label in distinct(own):
         mine = own == label
         between += mine.mean() * np.square(points[mine].mean(axis=0) - points.mean(axis=0))
     ends = np.cumsum([len(code.places) for code in ready.codes])

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import AgglomerativeClustering
+from coterie._distinct import distinct
 from coterie.data.columns import codes
 from coterie.data.encoding import finite
 from coterie.evaluate import silhouette_samples
@@ -69,7 +70,7 @@ def silhouettes(found: Findings) -> dict[str, Any] | None:
     compared = found.compared
     step = max(1, -(-len(compared) // _MEASURED))
     rows, labels = compared[::step], found.placed.labels[compared[::step]]
-    if len(np.unique(labels)) < 2:
+    if len(distinct(labels)) < 2:
         return None
     values = silhouette_samples(
         np.ascontiguousarray(found.space.rows(found.ready.points[rows])), labels

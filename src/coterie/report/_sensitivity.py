@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
+from coterie._distinct import distinct
 from coterie.data.raw_table import RawTable
 from coterie.evaluate import adjusted_rand_score
 from coterie.neighbors import Index
@@ -97,4 +98,4 @@ def _other_seed(
 
 
 def _compared(what: str, labels: Labels, again: Labels) -> Change:
-    return Change(what, float(adjusted_rand_score(labels, again)), len(np.unique(again)))
+    return Change(what, float(adjusted_rand_score(labels, again)), len(distinct(again)))

@@ -22,7 +22,8 @@ from coterie._labels import number_by_first
 from coterie.data.raw_table import RawTable
 from coterie.neighbors import Index
 from coterie.report._prepared import Prepared
-from coterie.select._fits import fit_quietly, labels_of
+from coterie.select._fits import labels_of
+from coterie.select._quiet_fit import fit_quietly
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from coterie import KMeans
 from coterie._config import resolve_n_threads
+from coterie._distinct import distinct
 from coterie.data.raw_table import RawTable
 from coterie.evaluate import silhouette_score
 from coterie.report._prepared import Prepared
@@ -182,7 +183,7 @@ class _Structureless:
 
 
 def _silhouette(rows: Floats, labels: Labels) -> float:
-    if len(np.unique(labels)) < 2:
+    if len(distinct(labels)) < 2:
         return -1.0
     return float(silhouette_score(rows, labels))
 

@@ -19,7 +19,8 @@ from coterie.hierarchy._genie import genie_table
 from coterie.hierarchy.linkage import linkage
 from coterie.mixture import GaussianMixture
 from coterie.neighbors import Index
-from coterie.select._fits import fit_quietly, labels_of
+from coterie.select._fits import labels_of
+from coterie.select._quiet_fit import fit_quietly
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
