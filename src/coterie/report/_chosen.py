@@ -120,7 +120,7 @@ def choose(ready: Prepared, rows: Floats, cells: RawTable, plan: Plan, seed: int
     too_small = k > found.n_clusters and len(rows) < k * _SEEN
     are_apart = are_apart and not too_small
     if are_apart:
-        k, why = found.n_clusters, "all of them are apart"
+        k, why = found.n_clusters, f"{found.n_clusters} clusters are apart from each other"
     borders = _borders(found)
     if k != found.n_clusters:
         found = _again(rows, k, found, seed)
@@ -198,9 +198,11 @@ def _most(votes: dict[str, int]) -> tuple[int, str]:
     counts, middle = Counter(votes.values()), float(np.median(list(votes.values())))
     k = max(counts, key=lambda number: (counts[number], -abs(number - middle), number))
     agree = [CRITERIA[name][0] for name, pick in votes.items() if pick == k]
-    if len(agree) == len(votes):
-        return k, f"all criteria pick it ({', '.join(agree)})"
-    return k, f"{len(agree)} of {len(votes)} criteria pick it ({', '.join(agree)})"
+    who = f"{len(agree)} of {len(votes)} criteria" if len(agree) < len(votes) else "all criteria"
+    told = f"{who} pick {k} clusters ({', '.join(agree)})"
+    if 2 * len(agree) <= len(votes):
+        told = f"how many is unsure, since criteria disagree: {told}"
+    return k, told
 
 
 def _is_apart(found: BestMethod) -> bool:

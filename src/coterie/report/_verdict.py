@@ -54,9 +54,8 @@ def _clusters(found: Findings, clustered: Clustered) -> dict[str, Any]:
     n_ambiguous = int(found.placed.ambiguous.sum())
     sentences = [
         f"{chosen.best.recipe.name} follows the rows best; the clusters hold {told} of the rows.",
-        f"There are {k} because {chosen.why}.",
-        f"{n_ambiguous:,} rows ({n_ambiguous / found.n_rows:.1%}) could as well be in another "
-        "cluster.",
+        as_sentence(chosen.why),
+        _between(n_ambiguous, found.n_rows),
     ]
     good, bad = _reasons(found, clustered)
     confidence = "high" if not bad else "moderate" if len(good) >= len(bad) else "low"
@@ -65,6 +64,20 @@ def _clusters(found: Findings, clustered: Clustered) -> dict[str, Any]:
         "headline": f"There are {k} clusters in the {found.n_rows:,} rows of {found.given.name}.",
         "sentences": sentences, "confidence": confidence, "why": [*good, *bad],
     }  # fmt: skip
+
+
+def as_sentence(told: str) -> str:
+    """Words as a sentence."""
+    return f"{told[0].upper()}{told[1:]}."
+
+
+def _between(n_ambiguous: int, n_rows: int) -> str:
+    if not n_ambiguous:
+        return "No row could as well be in another cluster."
+    rows = "row" if n_ambiguous == 1 else "rows"
+    return (
+        f"{n_ambiguous:,} {rows} ({n_ambiguous / n_rows:.1%}) could as well be in another cluster."
+    )
 
 
 def _reasons(found: Findings, clustered: Clustered) -> tuple[list[str], list[str]]:

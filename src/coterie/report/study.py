@@ -63,7 +63,7 @@ class Study:
     model : StudyModel
         Labels new rows of the same raw table; ``model.save(path)``.
     summary : dict
-        All of it as plain data; docs/study.md has the schema.
+        All of it as plain data; docs/study_json.md has the schema.
     confidence, distance : float64 array of shape (n_rows,)
         How sure each label is (0 to 1), and how far the row is from the mean of its cluster.
     ambiguous : bool array of shape (n_rows,)

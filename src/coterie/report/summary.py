@@ -1,6 +1,6 @@
 """A study as one object of plain data, which feeds the page, the terminal and JSON.
 
-docs/study.md has the schema.
+docs/study_json.md has the schema.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from coterie.data.encoding import Levels, Measure
 from coterie.report._chosen import CRITERIA, Chosen
+from coterie.report._cluster_names import cluster_names
 from coterie.report._findings import Clustered, Findings
 from coterie.report._map_points import map_points
 from coterie.report._pictures import (
@@ -25,7 +26,7 @@ from coterie.report._pictures import (
 )
 from coterie.report._plain import plain
 from coterie.report._quality import quality
-from coterie.report._verdict import verdict
+from coterie.report._verdict import as_sentence, verdict
 from coterie.select.tendency import Tendency
 
 SCHEMA = 1
@@ -201,7 +202,7 @@ def _choice_of_k(chosen: Chosen) -> dict[str, Any]:
             for name, (values, pick, weak) in curves.items()
         ],
         "recommended": chosen.n_clusters,
-        "sentence": f"{chosen.n_clusters} clusters: {chosen.why}.",
+        "sentence": as_sentence(chosen.why),
     }  # fmt: skip
 
 
@@ -219,7 +220,8 @@ def _clusters(
     if silhouette is not None:
         means = {part["label"]: float(np.mean(part["values"])) for part in
                  silhouette["by_cluster"] if part["values"]}  # fmt: skip
-    rows = []
+    rows, names = [], cluster_names([() if (one := explained.get(label)) is None else one.traits
+                              for label in range(found.n_clusters)])  # fmt: skip
     for label in range(found.n_clusters):
         size, one = int((labels == label).sum()), explained.get(label)
         stability = None
@@ -229,7 +231,7 @@ def _clusters(
                 "verdict": back.verdict(label),
             }  # fmt: skip
         rows.append({
-            "label": label, "name": "" if one is None else _name(one.traits), "size": size,
+            "label": label, "name": names[label], "size": size,
             "share": size / found.n_rows,
             "rule": "" if one is None or one.rule is None else str(one.rule),
             "confidence": float(found.placed.confidence[labels == label].mean()) if size else 0.0,
@@ -249,20 +251,6 @@ def _trait(trait: Any) -> dict[str, Any]:
         "column": trait.column, "sentence": trait.text, "effect": trait.effect,
         "direction": words[0] if high else words[1],
     }  # fmt: skip
-
-
-def _name(traits: Any) -> str:
-    """A cluster in a few words: its two largest traits."""
-    told = []
-    for trait in traits[:2]:
-        if trait.measure == "mean":
-            told.append(f"{'high' if trait.effect > 0 else 'low'} {trait.column}")
-        elif trait.measure == "missing":
-            told.append(f"{trait.column} {'missing' if trait.effect > 0 else 'known'}")
-        else:
-            is_so = "" if trait.effect > 0 else "not "
-            told.append(f"{trait.column} {is_so}{plain(trait.level)}")
-    return ", ".join(told) or "nothing sets it apart"
 
 
 def _reproduce(found: Findings) -> dict[str, Any]:
