@@ -208,3 +208,14 @@ def test_blocks_follow_the_memory() -> None:
     coterie.set_options(max_memory="64MB")
     assert block_bytes(1 << 24) == 1_000_000
     assert block_bytes(100) == 100
+
+
+def test_cpus_are_counted_anew_when_the_affinity_changes() -> None:
+    if not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one CPU, or a system without affinity masks")
+    code = (
+        "import os; from coterie._config import usable_cpus; before = usable_cpus();"
+        "os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); print(before, usable_cpus())"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == [str(joblib.cpu_count()), "1"]

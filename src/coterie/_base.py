@@ -54,7 +54,8 @@ class Estimator(BaseEstimator):
         return bundle
 
     def _check_params(self) -> None:
-        check_params(type(self).__name__, self.get_params(deep=False), self._rules)
+        # Not by get_params, which reads the signature anew every time.
+        check_params(type(self).__name__, vars(self), self._rules)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Rows as float32 or float64, in any memory order, as given wherever possible.

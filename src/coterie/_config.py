@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -32,6 +33,10 @@ _UNITS = {"": 1, "B": 1} | {
 _BLOCKS_AT_ONCE = 64
 #: The share of the memory that may be spent to spare time.
 _SPARE = 4
+#: Seconds for which a count of CPUs is believed, as a quota is read from files, which small fits
+#: would feel; then what was counted for, when, and the count.
+_BELIEVED = 1.0
+_counted: tuple[Any, float, int] = (None, 0.0, 1)
 
 
 def set_options(**options: Any) -> None:
@@ -128,9 +133,20 @@ def show_config() -> dict[str, Any]:
         "isas": available_isas(),
         "vector_bits": kernels.vector_bytes * 8,
         "n_threads": resolve_n_threads(None),
-        "n_cpus": joblib.cpu_count(),
+        "n_cpus": usable_cpus(),
         "machine": platform.machine(),
     }
+
+
+def usable_cpus() -> int:
+    """CPUs of the process' affinity mask and cgroup quota; a new quota is seen after a second."""
+    global _counted
+    mask = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    asked_for, now = (mask, os.environ.get("LOKY_MAX_CPU_COUNT")), time.monotonic()
+    known = _counted
+    if known[0] != asked_for or now - known[1] > _BELIEVED:
+        known = _counted = (asked_for, now, int(joblib.cpu_count()))
+    return known[2]
 
 
 def _check_n_threads(who: str, value: Any, name: str = "n_threads") -> int:
@@ -139,7 +155,7 @@ def _check_n_threads(who: str, value: Any, name: str = "n_threads") -> int:
     if int(value) > _MOST_THREADS:
         raise ValueError(
             f"{who}: {name}={value!r}, and {_MOST_THREADS} is the most there can be; use about "
-            f"as many as there are CPUs ({joblib.cpu_count()} here), or None."
+            f"as many as there are CPUs ({usable_cpus()} here), or None."
         )
     return int(value)
 
@@ -156,7 +172,7 @@ def resolve_n_threads(n_threads: Any, who: str = "coterie", *, n_jobs: Any = Non
     elif n_jobs is not None:
         from_the_end = hasattr(n_jobs, "__index__") and int(n_jobs) < 0
         wanted = (
-            max(1, joblib.cpu_count() + 1 + int(n_jobs))
+            max(1, usable_cpus() + 1 + int(n_jobs))
             if from_the_end
             else _check_n_threads(who, n_jobs, "n_jobs")
         )
@@ -171,6 +187,6 @@ def resolve_n_threads(n_threads: Any, who: str = "coterie", *, n_jobs: Any = Non
             )
         wanted = _check_n_threads("COTERIE_NUM_THREADS", int(text))
     else:
-        wanted = int(joblib.cpu_count())
+        wanted = usable_cpus()
     limit = kernels.thread_limit()
     return min(wanted, limit) if limit > 0 else wanted
