@@ -1,4 +1,4 @@
-"""What does the demo show? Old Faithful in two clusters, as `make demo` draws it.
+"""What does `coterie fit` draw? Old Faithful in two clusters.
 
 python docs/figures/faithful.py writes faithful.png beside itself.
 """

@@ -6,7 +6,9 @@ coterie.report._given.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -193,3 +195,16 @@ def test_a_spent_budget_leaves_out_what_is_optional_and_says_so(
     assert study.n_clusters == 2
     assert any(note.startswith("The budget was spent: 2 of") for note in study.summary["notes"])
     assert len(study.summary["sensitivity"]) <= 1
+
+
+def test_the_answer_of_a_query_is_studied(tmp_path: Path) -> None:
+    pytest.importorskip("adbc_driver_sqlite")
+    table, truth = groups()
+    with contextlib.closing(sqlite3.connect(tmp_path / "shop.db")) as base:
+        table.drop(columns="day").to_sql("orders", base, index=False)
+    address = f"sqlite:///{tmp_path / 'shop.db'}"
+    found = coterie.study(coterie.data.from_sql(address, "SELECT * FROM orders"), time=5)
+    assert adjusted_rand_score(truth, found.labels) == 1
+    assert {column["name"] for column in found.summary["columns"] if not column["used"]} == {
+        "customer_id"
+    }
