@@ -20,10 +20,10 @@ from coterie import (
 )
 from coterie._labels import number_by_first
 from coterie.data.raw_table import RawTable
-from coterie.neighbors import Index
 from coterie.report._prepared import Prepared
 from coterie.select._fits import labels_of
 from coterie.select._quiet_fit import fit_quietly
+from coterie.select._without_noise import nearest_for_noise
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -78,17 +78,6 @@ class Recipe:
             return self
         size = max(2, round(share * float(self.estimator.min_cluster_size)))
         return replace(self, estimator=clone(self.estimator).set_params(min_cluster_size=size))
-
-
-def nearest_for_noise(rows: Floats, labels: Labels) -> Labels | None:
-    """Labels with those of the nearest labelled rows in place of noise; None of nothing else."""
-    known = labels >= 0
-    if known.all() or not known.any():
-        return labels if known.any() else None
-    index = Index(np.ascontiguousarray(rows[known]))
-    filled = labels.copy()
-    filled[~known] = labels[known][index.knn(1, np.ascontiguousarray(rows[~known])).ids[:, 0]]
-    return filled
 
 
 def recipe_of(name: str, parameters: dict[str, Any]) -> Recipe:

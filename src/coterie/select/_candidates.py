@@ -21,6 +21,7 @@ from coterie.mixture import GaussianMixture
 from coterie.neighbors import Index
 from coterie.select._fits import labels_of
 from coterie.select._quiet_fit import fit_quietly
+from coterie.select._without_noise import nearest_for_noise
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -142,7 +143,8 @@ class DensestParts(Method):
             return None
         tree = condense(self._merges, size)
         flat = select_clusters(tree, self._rule)
-        return self._nearest(belong(tree, flat, tree.row_cluster, tree.row_lambda).labels)
+        own = belong(tree, flat, tree.row_cluster, tree.row_lambda).labels
+        return nearest_for_noise(self._rows, own)
 
     def _n_leaves(self, size: int) -> int:
         if size not in self._sizes:
@@ -159,17 +161,6 @@ class DensestParts(Method):
             middle = (low + high) // 2
             low, high = (middle, high) if self._n_leaves(middle) >= k else (low, middle)
         return low if self._n_leaves(low) == k else None
-
-    def _nearest(self, labels: Labels) -> Labels:
-        """Labels with those of the nearest labelled rows in place of noise."""
-        known = labels >= 0
-        if known.all():
-            return labels
-        index = Index(np.ascontiguousarray(self._rows[known]))
-        nearest = index.knn(1, np.ascontiguousarray(self._rows[~known])).ids[:, 0]
-        filled = labels.copy()
-        filled[~known] = labels[known][nearest]
-        return filled
 
 
 def fits_for(rows: Floats, seed: int) -> list[Method]:
@@ -190,8 +181,10 @@ def fits_for(rows: Floats, seed: int) -> list[Method]:
 
 def ward_for(rows: Floats, seed: int, n_threads: int) -> Merged:
     """Ward's tree, of micro-clusters where rows are many."""
-    compress = {"compress": WARD_MICRO, "random_state": seed} if len(rows) > WARD_ROWS else {}
-    table = linkage(rows, "ward", n_threads=n_threads, **compress)  # type: ignore[arg-type]
+    compress: dict[str, Any] = {}
+    if len(rows) > WARD_ROWS:
+        compress = {"compress": WARD_MICRO, "random_state": seed}
+    table = linkage(rows, "ward", n_threads=n_threads, **compress)
     return Merged("Ward", table, linkage="ward", **compress)
 
 
