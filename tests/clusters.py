@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import dask
 import distributed
 
 
@@ -31,6 +32,22 @@ def small_cluster(n_workers: int = 2, **options: Any) -> Iterator[Any]:
             if n_workers:
                 client.wait_for_workers(n_workers, timeout=60)
             yield client
+
+
+@contextmanager
+def in_force(request: Any) -> Iterator[str]:
+    """The scheduler that a fixture's parameter names: "cluster", by the fixture client, or Dask's.
+
+    A cluster must have nothing left of what was asked of it.
+    """
+    if request.param == "cluster":
+        client = request.getfixturevalue("client")
+        with client.as_current():
+            yield "cluster"
+            assert nothing_is_left(client), left_on(client)
+    else:
+        with dask.config.set(scheduler=request.param):
+            yield request.param
 
 
 def nothing_is_left(client: Any) -> bool:

@@ -23,7 +23,7 @@ import dask.array as da
 import dask.dataframe as dd
 
 import coterie
-from clusters import left_on, nothing_is_left, small_cluster
+from clusters import in_force, left_on, nothing_is_left, small_cluster
 from coterie import BisectingKMeans, GaussianMixture, KMeans, MiniBatchKMeans, kmeans_plusplus
 from coterie.data import as_source
 from coterie.data._groups import ADDED_AT_ONCE, add_tree
@@ -59,14 +59,8 @@ def client() -> Iterator[Any]:
 @pytest.fixture(params=SCHEDULERS)
 def scheduler(request: pytest.FixtureRequest) -> Iterator[str]:
     """Each scheduler in turn is the one in force."""
-    if request.param == "cluster":
-        client = request.getfixturevalue("client")
-        with client.as_current():
-            yield "cluster"
-            assert nothing_is_left(client), left_on(client)
-    else:
-        with dask.config.set(scheduler=request.param):
-            yield request.param
+    with in_force(request) as name:
+        yield name
 
 
 @pytest.fixture

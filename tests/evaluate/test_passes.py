@@ -17,7 +17,7 @@ import dask.array as da
 import dask.dataframe as dd
 
 import coterie.evaluate as ev
-from clusters import left_on, nothing_is_left, small_cluster
+from clusters import in_force, small_cluster
 from coterie import KMeans
 from coterie.data import as_source
 from coterie.evaluate._passes import packed, unpacked
@@ -67,14 +67,8 @@ def client() -> Iterator[Any]:
 @pytest.fixture(params=["threads", "cluster"])
 def scheduler(request: pytest.FixtureRequest) -> Iterator[str]:
     """Each scheduler in turn is the one in force."""
-    if request.param == "cluster":
-        client = request.getfixturevalue("client")
-        with client.as_current():
-            yield "cluster"
-            assert nothing_is_left(client), left_on(client)
-    else:
-        with dask.config.set(scheduler=request.param):
-            yield request.param
+    with in_force(request) as name:
+        yield name
 
 
 @pytest.fixture
