@@ -158,7 +158,7 @@ def _column(file: Delimited, place: int, title: str, notes: list[str]) -> Any:
 def _of_sheet(path: Path) -> tuple[RawTable, list[str]]:
     """The first sheet of an Excel file; its first row has the names."""
     try:
-        from openpyxl import load_workbook  # type: ignore[import-untyped]
+        from openpyxl import load_workbook
     except ImportError as error:
         raise ImportError(
             f"{path}: reading Excel files needs openpyxl: pip install openpyxl; or save the sheet "
