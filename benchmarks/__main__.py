@@ -12,7 +12,7 @@ from pathlib import Path
 from ._families import FAMILIES, all_workloads, find_workload
 from ._harness import N_THREADS, WARM_ROWS, Entry, Workload, compete
 from ._machine import Machine, describe
-from ._tables import OURS, readme_table, workload_table
+from ._tables import OURS, markdown_table, workload_table
 
 RESULTS = Path(__file__).parent / "results"
 QUICK = 20  # --quick divides the rows by this
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{workload.name}: {workload.title}")
         print(workload_table(workload, entries), end="\n\n", flush=True)
     if options.markdown:
-        print(readme_table(results))
+        print(markdown_table(results))
     print(f"saved {_save(options, machine, results)}")
     return int(any(entry.failure for _, entries in results for entry in entries))
 
@@ -52,7 +52,9 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--peers", metavar="A,B", help="coterie against only these peers")
     parser.add_argument("--repeat", type=int, default=3, help="repetitions of each contender")
     parser.add_argument("--quick", action="store_true", help=f"a {QUICK}th of the rows")
-    parser.add_argument("--markdown", action="store_true", help="print the README's table too")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown for docs/benchmarks.md too"
+    )
     parser.add_argument("--list", action="store_true", help="name the workloads and stop")
     options = parser.parse_args(argv)
     if options.repeat < 1:

@@ -1,4 +1,4 @@
-"""Write results as text tables and as the Markdown table of the README."""
+"""Write results as text tables and as the Markdown tables of docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def workload_table(workload: Workload, entries: Sequence[Entry]) -> str:
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
 
-def readme_table(results: Sequence[tuple[Workload, Sequence[Entry]]]) -> str:
+def markdown_table(results: Sequence[tuple[Workload, Sequence[Entry]]]) -> str:
     """One Markdown row per workload: everyone's seconds, and coterie against the best peer.
 
     "speed" is the fastest peer's time over coterie's, "peak MB" coterie's and the leanest

@@ -5,6 +5,7 @@
 #include "centroid_rows.hpp"
 
 #include "coterie/centroid/bounds.hpp"
+#include "coterie/centroid/from_sums.hpp"
 
 namespace coterie::bind {
 namespace {
@@ -75,6 +76,21 @@ void count_labels_into(LabelsIn labels, Column<std::int64_t> counts) {
     });
 }
 
+void means_of_clusters(TallyArgs tally, GridArgs space, CentersIn centers, Table<double> means) {
+    const auto k = static_cast<std::int64_t>(centers.shape(0));
+    const auto d = static_cast<std::int64_t>(centers.shape(1));
+    require_length(means, k, "means must have the shape of the centers");
+    require(means.shape(1) == centers.shape(1), "means must have the shape of the centers");
+    means_from_sums(tally.out(space, k, d), centers.data(), k, d, means.data());
+}
+
+double sse_of_clusters(TallyArgs tally, GridArgs space, CentersIn centers, double weight_unit,
+                       double scatter) {
+    const auto k = static_cast<std::int64_t>(centers.shape(0));
+    const auto d = static_cast<std::int64_t>(centers.shape(1));
+    return sse_from_sums(tally.out(space, k, d), centers.data(), k, d, weight_unit, scatter);
+}
+
 template <class T>
 void add_bounded_for(nb::module_& m) {
     using namespace nb::literals;
@@ -91,6 +107,10 @@ void add_centroid(nb::module_& m) {
     add_centroid_for<Rows<double>>(m);
     add_bounded_for<float>(m);
     add_bounded_for<double>(m);
+    m.def("means_from_sums", &means_of_clusters, "tally"_a, "space"_a, "centers"_a.noconvert(),
+          "means"_a.noconvert());
+    m.def("sse_from_sums", &sse_of_clusters, "tally"_a, "space"_a, "centers"_a.noconvert(),
+          "weight_unit"_a, "scatter"_a);
     m.def("count_labels", &count_labels_into, "labels"_a.noconvert(), "counts"_a.noconvert());
 }
 

@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+#if defined(__x86_64__)
+#include "x86_levels.hpp"
+#endif
+
 namespace nb = nanobind;
 
 NB_MODULE(_cpu, m) {
@@ -15,9 +19,10 @@ NB_MODULE(_cpu, m) {
             std::vector<std::string> isas;
 #if defined(__x86_64__)
             __builtin_cpu_init();
-            if (__builtin_cpu_supports("x86-64-v2")) isas.push_back("v2");
-            if (__builtin_cpu_supports("x86-64-v3")) isas.push_back("v3");
-            if (__builtin_cpu_supports("x86-64-v4")) isas.push_back("v4");
+            if (runs_v2()) isas.push_back("v2");
+            if (runs_v3()) isas.push_back("v3");
+            if (runs_v4()) isas.push_back("v4");
+            if (runs_v4() && __builtin_cpu_supports("avx512vnni")) isas.push_back("v4n");
 #else
             isas.push_back("baseline");
 #endif

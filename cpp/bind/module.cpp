@@ -41,6 +41,7 @@ extern "C" __attribute__((visibility("default"))) int coterie_get_num_threads() 
 NB_MODULE(COTERIE_MODULE, m) {
     nb::set_leak_warnings(false);  // an index may live as long as the process: nothing prints
     m.attr("isa") = COTERIE_ISA;
+    coterie::has_dots = COTERIE_HAS_DOTS;
     m.attr("vector_bytes") = coterie::vector_bytes;
     m.def(
         "thread_limit", [] { return thread_limit.load(); },

@@ -24,14 +24,13 @@ struct FrameArgs {
     }
 };
 
-// And where sums are kept.
-template <class T>
-struct SpaceArgs : FrameArgs<T> {
+// Where sums are kept.
+struct GridArgs {
     Column<const double> step_inverse, origin;
     double weight_step_inverse = 1;
 
     bool read(nb::handle from) {
-        return FrameArgs<T>::read(from) && read_attribute(from, "step_inverse", step_inverse) &&
+        return read_attribute(from, "step_inverse", step_inverse) &&
                read_attribute(from, "origin", origin) &&
                read_attribute(from, "weight_step_inverse", weight_step_inverse);
     }
@@ -40,6 +39,12 @@ struct SpaceArgs : FrameArgs<T> {
         require_length(origin, n_cols, "origin must have one entry a column");
         return {step_inverse.data(), origin.data(), static_cast<int>(limbs), weight_step_inverse};
     }
+};
+
+// Both.
+template <class T>
+struct SpaceArgs : FrameArgs<T>, GridArgs {
+    bool read(nb::handle from) { return FrameArgs<T>::read(from) && GridArgs::read(from); }
 };
 
 // Of `Tally` in centroid/_tally.py: the sums of the clusters, which are written to.
@@ -52,8 +57,7 @@ struct TallyArgs {
                read_attribute(from, "weight_sums", weight_sums);
     }
     // The grid has as many limbs as the sums.
-    template <class T>
-    SumsOut out(const SpaceArgs<T>& space, std::int64_t n_centers, std::int64_t n_cols) const {
+    SumsOut out(const GridArgs& space, std::int64_t n_centers, std::int64_t n_cols) const {
         require(weight_sums.shape(0) == sums.shape(0) &&
                     static_cast<std::int64_t>(weight_sums.shape(1)) == n_centers,
                 "weight sums must have the limbs of the sums and one entry a centre");

@@ -243,6 +243,7 @@ def test_history_has_one_entry_an_iteration_in_one_schema(algorithm: str) -> Non
     assert len(model.history_) == model.n_iter_
     for number, entry in enumerate(model.history_, start=1):
         of_others = {"energy", "neg_entropy", "log_likelihood", "level", "n_nodes"}
+        of_others |= {"weights", "covariances"}
         assert set(entry) == set(Iteration.__annotations__) - of_others
         assert entry["iteration"] == number
         for key in ("objective_assign", "objective_update", "shift", "seconds"):

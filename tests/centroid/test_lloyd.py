@@ -6,6 +6,7 @@ Covers coterie.centroid._tally, coterie.centroid._kept and coterie.errors.
 from __future__ import annotations
 
 from itertools import repeat
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from hypothesis.extra import numpy as hnp
 import twins
 from coterie import KMeans, options
 from coterie._history import Recorder
+from coterie._kernels import kernels
 from coterie.centroid._kept import KeptTally
 from coterie.centroid._lloyd import lloyd, relocate_empty
 from coterie.centroid._passes import choose_space, farthest_of
+from coterie.centroid._space import Space
 from coterie.centroid._steps import PlainStep
 from coterie.data import as_source
 from coterie.errors import InvariantError
@@ -301,3 +304,32 @@ def test_the_invariant_check_names_the_step_that_broke_it() -> None:
         pytest.raises(InvariantError, match="assignment of iteration 2 raised the objective"),
     ):
         run()
+
+
+@pytest.mark.parametrize("limbs", [1, 2, 3])
+def test_means_and_errors_from_sums_are_those_of_the_formula(limbs: int) -> None:
+    rng = np.random.default_rng(limbs)
+    k, d = 4, 3
+    space = Space(
+        scale=1.0, shift=np.zeros(d), step_inverse=2.0 ** rng.integers(20, 30, d),
+        origin=rng.integers(-9, 9, d) * 2.0**20, limbs=limbs, sum_unit=1.0, weight_unit=2.0,
+        weight_step_inverse=2.0**10, wild=False, total_scatter=1e9,
+    )  # fmt: skip
+    tally = SimpleNamespace(
+        sums=rng.integers(-(2**40), 2**40, (limbs, k, d)),
+        weight_sums=rng.integers(2**10, 2**20, (limbs, k)),
+    )
+    tally.sums[:, 2], tally.weight_sums[:, 2] = 0, 0
+    centers = rng.standard_normal((k, d))
+    means = np.empty((k, d))
+    kernels.means_from_sums(tally, space, centers, means)
+    np.testing.assert_array_equal(means[2], centers[2])
+    heavy = [0, 1, 3]
+    expected = space.means(tally.sums, tally.weight_sums)
+    np.testing.assert_array_equal(means[heavy], expected[heavy])
+    weights = 2.0 * space.weights(tally.weight_sums)[:, np.newaxis]
+    at, own = centers - space.origin / space.step_inverse, expected - centers
+    cost = weights * at * (at - 2 * (own + at))
+    np.testing.assert_allclose(
+        kernels.sse_from_sums(tally, space, centers, 2.0, 1e9), 1e9 + cost[heavy].sum(), rtol=1e-12
+    )

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._kernels._records import Bounds, Frame, Level, Means, Space, Steps, Tally, Tree
+from coterie._kernels._records import Bounds, Frame, Grid, Level, Means, Space, Steps, Tally, Tree
 
 Floats: TypeAlias = NDArray[Any]  # float32 or float64, the same throughout a call
 Rows: TypeAlias = Any  # Floats, or a CSR matrix of them
@@ -267,6 +267,10 @@ def dbscan_tiles(
     core: NDArray[np.uint8],
     n_threads: int,
 ) -> int: ...
+def means_from_sums(tally: Tally, space: Grid, centers: Doubles, means: Doubles) -> None: ...
+def sse_from_sums(
+    tally: Tally, space: Grid, centers: Doubles, weight_unit: float, scatter: float
+) -> float: ...
 def count_labels(labels: NDArray[np.int32], counts: NDArray[np.int64]) -> None: ...
 def draw_rows(
     weights: Doubles | None,
@@ -307,6 +311,13 @@ def gaussian_pass(
     second: Doubles | None,
     n_threads: int,
 ) -> tuple[float, float]: ...
+def factor_inverses(
+    matrices: Doubles, least: Doubles, factors: Doubles, found: NDArray[np.bool_]
+) -> None: ...
+def all_exceed(matrices: Doubles, floor: Doubles) -> bool: ...
+def scatter_about(
+    counts: Doubles, first: Doubles, second: Doubles, moved: Doubles, scatter: Doubles
+) -> None: ...
 def linear_pass(
     rows: Rows,
     weights: Doubles | None,
@@ -665,6 +676,14 @@ def search_lists(
     metric: str,
     values: Doubles,
     ids: NDArray[np.int64],
+    n_threads: int,
+) -> None: ...
+def row_terms(
+    lists: object,
+    asked: object,
+    numbers: NDArray[np.uint16],
+    lows: Doubles,
+    steps: Doubles,
     n_threads: int,
 ) -> None: ...
 def search_lists_and_compare(

@@ -15,8 +15,8 @@ class Frame(Protocol):
     def shift(self) -> NDArray[Any]: ...
 
 
-class Space(Frame, Protocol):
-    """And where sums are kept."""
+class Grid(Protocol):
+    """Where sums are kept."""
 
     @property
     def step_inverse(self) -> NDArray[np.float64]: ...
@@ -24,6 +24,10 @@ class Space(Frame, Protocol):
     def origin(self) -> NDArray[np.float64]: ...
     @property
     def weight_step_inverse(self) -> float: ...
+
+
+class Space(Frame, Grid, Protocol):
+    """Both."""
 
 
 class Tally(Protocol):

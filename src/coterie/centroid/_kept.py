@@ -22,7 +22,7 @@ from coterie.data import ArraySource, Block
 class KeptTally(Tally):
     """Who is in which cluster, and what each cluster sums to: always in step with each other.
 
-    Memory: 4 bytes a row beside the sums.
+    Memory: 4 bytes per row beside the sums.
     """
 
     blocks: ArraySource
@@ -30,12 +30,9 @@ class KeptTally(Tally):
     def __init__(self, blocks: ArraySource, space: Space, n_clusters: int) -> None:
         super().__init__(blocks, space, n_clusters)
         self.labels = np.full(blocks.n_rows, -1, dtype=np.int32)
-
-    @property
-    def block(self) -> Block:
-        """All rows."""
-        (block,) = self.blocks
-        return block
+        #: All rows.
+        self.block: Block
+        (self.block,) = blocks
 
     def assign(self, centers: Floats) -> int:
         block, space = self.block, self.space

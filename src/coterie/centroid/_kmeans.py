@@ -59,8 +59,8 @@ def kmeans(
 ) -> LloydRun:
     """Find centres with a low sum of squared errors: Lloyd's descent, the best of some starts.
 
-    Time O(n_rows * n_clusters * n_features) an iteration at most. Memory: 4 bytes a row for the
-    labels, those of the bounds, and 4 bytes a row for the best run while there is another.
+    Time O(n_rows * n_clusters * n_features) per iteration at most. Memory: 4 bytes per row for the
+    labels, those of the bounds, and 4 bytes per row for the best run while there is another.
 
     Parameters
     ----------

@@ -114,10 +114,10 @@ def lloyd(
 def relocate_empty(step: PlainStep, centers: Floats, recorder: Recorder, n_iter: int) -> None:
     """Give each empty cluster one of the rows farthest from their centres."""
     tally = step.tally
-    empty = np.flatnonzero(tally.empty)
-    if empty.size == 0:
+    empty = tally.empty
+    if not empty.any():
         return
-    moves = tally.move_farthest(centers, empty)
+    moves = tally.move_farthest(centers, np.flatnonzero(empty))
     for move in moves:
         recorder.event(
             "relocated",

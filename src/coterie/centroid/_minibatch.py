@@ -44,7 +44,7 @@ class RunningMeans:
 
 @dataclass(frozen=True)
 class Steps:
-    """What some steps saw, one entry a step: SSE of the batch before the move, squared move."""
+    """What some steps saw, one entry per step: SSE of the batch before the move, squared move."""
 
     inertias: Floats
     sq_moves: Floats
@@ -204,7 +204,7 @@ def minibatch(
 
     Batches are drawn with replacement, rows in proportion to their weights; of rows that come only
     in their order, without replacement and shuffled within windows. Time
-    O(batch_size * n_clusters * n_features) a step, memory one batch (and 8 bytes a row where
+    O(batch_size * n_clusters * n_features) per step, memory one batch (and 8 bytes per row where
     there are weights). A call of the kernel takes many steps; those beyond the one that meets the
     rule for stopping are taken back.
 

@@ -17,7 +17,7 @@ from coterie.data import Block, Source
 class RememberedTally(StreamedTally):
     """A streamed tally that sums only the rows whose label changes, and need not label them again.
 
-    The labels are of this process, so the rows have to come by here. Memory: 4 bytes a row.
+    The labels are of this process, so the rows have to come by here. Memory: 4 bytes per row.
     """
 
     def __init__(self, blocks: Source, space: Space, n_clusters: int) -> None:

@@ -26,7 +26,7 @@ _SKETCH_COLUMNS = 65536
 class SeedDistances(ABC):
     """The nearest seed of every row and how far it is, kept up to date as seeds are added.
 
-    Memory is 13 bytes a row, and with many candidates to compare 4 more and one a column; it is
+    Memory is 13 bytes per row, and with many candidates to compare 4 more and one a column; it is
     in unnamed temporary files when the rows are on disk themselves.
     Squared distances are in the frame's units, times ``space.scale**2``.
 
@@ -88,7 +88,7 @@ class DenseSeedDistances(SeedDistances):
 
     Rows that the triangle inequality or a quick distance proves to stay with their seed are
     skipped; the result is that of computing every distance. Where many candidates are expected,
-    quick distances are those of a sketch, the rows rounded to one byte a column.
+    quick distances are those of a sketch, the rows rounded to one byte per column.
     """
 
     def __init__(self, blocks: RowsByNumber, space: Space) -> None:

@@ -321,7 +321,7 @@ def kmeans_parallel(
     Bahmani et al. (2012). Each of 5 rounds draws 2 n_clusters rows with probability proportional
     to weight * D^2 (by a race, so that their number is exact and one pass is enough); the rows
     drawn, weighted by the rows nearest to each, are then seeded by `plusplus_rows`. Takes 7 passes
-    over the rows instead of n_clusters, and about 10 n_clusters distances a row where nothing can
+    over the rows instead of n_clusters, and about 10 n_clusters distances per row where nothing can
     be skipped, 30 n_clusters where rows are not in memory. Parameters as there.
     """
     cover = new_cover(blocks, space, int(_pick_rows(blocks, 1, rng)[0]))
@@ -348,7 +348,7 @@ _PARALLEL_PASSES = 7
 def affordable(name: str, blocks: Source, n_clusters: int) -> tuple[str, str | None]:
     """The seeding to use where this one was asked for, and why if that is another.
 
-    k-means++ takes two passes a seed over rows that come only in their order, k-means|| seven in
+    k-means++ takes two passes per seed over rows that come only in their order, k-means|| seven in
     all and is as good.
     """
     n_passes = 2 * (n_clusters - 1)

@@ -101,22 +101,12 @@ class Space:
 
     def means(self, sums: npt.NDArray[np.int64], weight_sums: npt.NDArray[np.int64]) -> Floats:
         """Cluster means from integer sums; clusters without weight come out as NaN."""
-        means = self._steps(sums, weight_sums)
+        means = _joined(sums)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means /= self.weights(weight_sums)[:, np.newaxis]
         means += self.origin
         means /= self.step_inverse
         return means
-
-    def offsets(self, sums: npt.NDArray[np.int64], weight_sums: npt.NDArray[np.int64]) -> Floats:
-        """Cluster means from the grid's origin: exact also where the origin is far from zero."""
-        offsets = self._steps(sums, weight_sums)
-        offsets /= self.step_inverse
-        return offsets
-
-    def _steps(self, sums: npt.NDArray[np.int64], weight_sums: npt.NDArray[np.int64]) -> Floats:
-        steps = _joined(sums)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            steps /= self.weights(weight_sums)[:, np.newaxis]
-        return steps
 
     def weights(self, weight_sums: npt.NDArray[np.int64]) -> Floats:
         """Cluster weights, in units of `weight_unit`."""
@@ -143,13 +133,18 @@ def _detail(blocks: Source) -> Floats:
     Judged on some evenly spaced rows, fewer of wide ones; infinite for a column without gaps.
     """
     n_judged = min(blocks.n_rows, max(16, min(256, 2**14 // blocks.n_cols)))
-    ids = np.linspace(0, blocks.n_rows - 1, num=n_judged).astype(np.intp)
-    with np.errstate(over="ignore", invalid="ignore"):
-        gaps = np.diff(np.sort(blocks.take(distinct(ids)), axis=0), axis=0)
-    gaps = np.sort(np.where(gaps > 0, gaps, np.inf), axis=0)
-    n_gaps = np.isfinite(gaps).sum(axis=0)
-    if gaps.shape[0] == 0:
+    if n_judged == blocks.n_rows:
+        ids = np.arange(n_judged)
+    else:
+        ids = distinct(np.linspace(0, blocks.n_rows - 1, num=n_judged).astype(np.intp))
+    values = np.sort(blocks.take(ids), axis=0)
+    if len(values) < 2:
         return np.full(blocks.n_cols, np.inf)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gaps = values[1:] - values[:-1]
+    gaps[~(gaps > 0)] = np.inf
+    gaps.sort(axis=0)
+    n_gaps = np.isfinite(gaps).sum(axis=0)
     return np.asarray(gaps[n_gaps // 4, np.arange(blocks.n_cols)])
 
 

@@ -71,9 +71,9 @@ class Bounds:
 
 
 class HamerlyStep(PlainStep):
-    """Assignment that proves most labels unchanged by two bounds a row.
+    """Assignment that proves most labels unchanged by two bounds per row.
 
-    Memory: 4 bytes a row beside the tally. Needs dense rows in memory.
+    Memory: 4 bytes per row beside the tally. Needs dense rows in memory.
     """
 
     n_groups = 1
@@ -119,7 +119,7 @@ class HamerlyStep(PlainStep):
 class YinyangStep(HamerlyStep):
     """Assignment with a lower bound for each of eight groups of centres.
 
-    Memory: 18 bytes a row beside the tally. Pays off where there are many centres and little
+    Memory: 18 bytes per row beside the tally. Pays off where there are many centres and little
     structure, so that some centre somewhere is always on the move.
     """
 

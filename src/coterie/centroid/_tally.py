@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
+from coterie._kernels import kernels
 from coterie.centroid._space import Space
 from coterie.data import Source
 
@@ -69,19 +70,21 @@ class Tally(ABC):
     @property
     def empty(self) -> npt.NDArray[np.bool_]:
         """Which clusters have no weight."""
-        return np.logical_not(self.weight_sums.any(axis=0))
+        empty = self.weight_sums[0] == 0
+        for limb in self.weight_sums[1:]:
+            empty &= limb == 0
+        return empty
 
     def means(self, centers: Floats) -> Floats:
         """Mean of every cluster; a cluster without weight stays where `centers` has it.
 
         Means of few rows are correctly rounded, others show the grid of the sums.
         """
-        means = self.space.means(self.sums, self.weight_sums)
-        empty = self.empty
-        means[empty] = centers[empty]
+        means = np.empty(centers.shape)
+        kernels.means_from_sums(self, self.space, centers, means)
         n_few = max(_FEW_ROWS, _FEW_ROWS_SHARED // self.blocks.n_rows)
         few = self._n_rows_of_each() <= n_few
-        few &= ~empty
+        few &= ~self.empty
         if few.any():
             self._put_few_means(few, n_few, means)
         return means
@@ -93,16 +96,8 @@ class Tally(ABC):
         """
         space = self.space
         if not space.wild:
-            at = centers - space.origin / space.step_inverse
-            terms = space.offsets(self.sums, self.weight_sums)  # in place to at * (at - 2 * means)
-            terms[self.empty] = 0.0
-            terms *= -2
-            terms += at
             scatter = space.total_scatter
-            with np.errstate(over="ignore", invalid="ignore"):  # given centres, far beyond all rows
-                terms *= at
-                weights = space.weights(self.weight_sums)
-                within = scatter + space.weight_unit * float(weights @ terms.sum(axis=1))
+            within = kernels.sse_from_sums(self, space, centers, space.weight_unit, scatter)
             if _CANCELLING * scatter < within < np.inf:
                 return within
         return self._sse(centers)

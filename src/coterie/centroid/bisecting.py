@@ -60,8 +60,8 @@ class BisectingKMeans(CentroidClusterer):
     Drop-in for `sklearn.cluster.BisectingKMeans`: same parameters, attributes, label numbering
     and dtypes; `predict` walks down the tree.
 
-    Time O(n d) an iteration of a split of n rows. Memory beyond X: the rows of the largest cluster
-    but the first, and 12 bytes a row.
+    Time O(n d) per iteration of a split of n rows. Memory beyond X: the rows of the largest cluster
+    but the first, and 12 bytes per row.
 
     Parameters
     ----------

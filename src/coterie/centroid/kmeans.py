@@ -48,7 +48,7 @@ class KMeans(CentroidClusterer):
 
     Drop-in for `sklearn.cluster.KMeans`: same parameters, attributes, label numbering and dtypes.
 
-    Time O(n k d) an iteration at most. Memory beyond X: 4 bytes a row for the labels, 4 more for
+    Time O(n k d) per iteration at most. Memory beyond X: 4 bytes per row for the labels, 4 more for
     the bounds of the pruned algorithms, 4 more with restarts; X is never copied (cosine: once).
 
     Parameters
@@ -73,7 +73,7 @@ class KMeans(CentroidClusterer):
         Accepted for scikit-learn's sake; X is neither changed nor copied.
     algorithm : {"auto", "lloyd", "hamerly", "yinyang", "elkan"}, default="auto"
         All are exact and give the same labels and centres. "lloyd" looks at every pair;
-        "hamerly" (2010) proves most rows unchanged with two bounds a row; "yinyang" (Ding et al.
+        "hamerly" (2010) proves most rows unchanged with two bounds per row; "yinyang" (Ding et al.
         2015) keeps a bound for each of eight groups of centres; "elkan" is an alias of "yinyang".
         "auto" chooses from the shape of the problem and what was pruned so far, see `events_`.
     metric : {"euclidean", "cosine"}, default="euclidean"
@@ -85,7 +85,7 @@ class KMeans(CentroidClusterer):
         None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
         same for any number.
     callback : callable or None, default=None
-        Called once an iteration with a `Progress`; returning True stops.
+        Called once per iteration with a `Progress`; returning True stops.
     keep : {None, "parameters"}, default=None
         "parameters" stores the centres of every iteration in `history_`.
 
@@ -98,7 +98,7 @@ class KMeans(CentroidClusterer):
         SSE of `labels_` against `cluster_centers_`.
     n_iter_ : int
     history_ : list of dict
-        One entry an iteration of the run that was kept: objective after each half-step, shift,
+        One entry per iteration of the run that was kept: objective after each half-step, shift,
         changed labels, rows scanned, seconds.
     events_ : list of dict
         What else happened: the algorithm chosen, empty clusters relocated, early stops.

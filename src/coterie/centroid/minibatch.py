@@ -70,8 +70,8 @@ class MiniBatchKMeans(CentroidClusterer):
 
     An iterator of batches is read in one pass, see `fit`.
 
-    Time O(batch_size k d) a step, and a pass over X to look at its columns and another for the
-    labels. Memory beyond X: one batch, 4 bytes a row for the labels, 8 with weights.
+    Time O(batch_size k d) per step, and a pass over X to look at its columns and another for the
+    labels. Memory beyond X: one batch, 4 bytes per row for the labels, 8 with weights.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class MiniBatchKMeans(CentroidClusterer):
     counts_ : array of shape (n_clusters,)
         Weight of the rows each centre has taken in.
     history_ : list of dict
-        About ten entries a pass over X, a thousand at most: step, smoothed SSE, last shift,
+        About ten entries per pass over X, a thousand at most: step, smoothed SSE, last shift,
         seconds. Of an iterator: an entry a window, with the mean squared distance.
     events_ : list of dict
         Centres reassigned, and why the steps ended.

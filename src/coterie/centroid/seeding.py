@@ -34,7 +34,7 @@ def kmeans_plusplus(
     Arthur & Vassilvitskii (2007): each row is drawn with probability proportional to its squared
     distance from the rows drawn so far. Drop-in for `sklearn.cluster.kmeans_plusplus`, with the
     same draws for the same `random_state`. Exact; rows that the triangle inequality proves
-    unaffected are skipped. Time O(n k d) a trial at most, memory 13 bytes a row, and from 64
+    unaffected are skipped. Time O(n k d) a trial at most, memory 13 bytes per row, and from 64
     candidates on 4 more and one a column.
 
     Parameters

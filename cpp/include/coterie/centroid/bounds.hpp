@@ -134,6 +134,7 @@ public:
     std::int64_t n_scanned = 0;
 
 private:
+    static constexpr std::int64_t n_ahead = 6;  // rows fetched before they are looked at
     static constexpr std::int64_t part = 2048;  // rows at a time where all are looked at
 
     void find(std::int64_t n) {
@@ -197,13 +198,20 @@ private:
         return lane_bits(upper < vec_max(least, own[2]));
     }
 
+    // Have a row on its way from memory: its first lines, the processor guesses the rest.
+    void fetch_row(std::int64_t i) const {
+        const In* x = data_.rows.row(i);
+        const std::int64_t n = std::min<std::int64_t>(data_.rows.n_cols, 512 / sizeof(In));
+        for (std::int64_t t = 0; t < n; t += 64 / sizeof(In)) prefetch(x + t);
+    }
+
     // The upper bound may only be loose: look at each row and its own centre.
     std::int64_t keep_tight(std::int64_t n_loose) {
         std::int64_t n = 0;
         for (std::int64_t s = 0; s < n_loose; ++s) {
             const std::int64_t i = rows_[s];
             const std::int32_t c = labels_[i];
-            prefetch(data_.rows.row(rows_[std::min(s + 12, n_loose - 1)]));
+            fetch_row(rows_[std::min(s + n_ahead, n_loose - 1)]);
             const In* x = reader_.read(i);
             const float upper = own_distance_->upper(x, c);
             bounds_.upper[i] = pack_upper(upper);

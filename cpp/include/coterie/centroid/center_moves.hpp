@@ -37,17 +37,11 @@ public:
 
     // Distances of centre c to all others, at least; `dists` has room for `padded` of them.
     void measure(std::int64_t c, float* dists) const {
-        const std::int64_t d = n_cols_;
-        const float* own = columns_.data() + c / lanes * d * lanes + c % lanes;
-        for (std::int64_t first = 0; first < padded; first += lanes) {
-            const float* others = columns_.data() + first * d;
-            Vec<float> sum = {};
-            for (std::int64_t t = 0; t < d; ++t) {
-                const Vec<float> diff = load(others + t * lanes) - broadcast(own[t * lanes]);
-                sum += diff * diff;
-            }
-            store(dists + first, sum);
-        }
+        const float* own = columns_.data() + c / lanes * n_cols_ * lanes + c % lanes;
+        std::int64_t first = 0;
+        for (; first + at_once * lanes <= padded; first += at_once * lanes)
+            sum_squares<at_once>(own, first, dists);
+        for (; first < padded; first += lanes) sum_squares<1>(own, first, dists);
         for (std::int64_t j = 0; j < padded; ++j) {
             // Not a number where centres lie beyond all floats: then anything is possible.
             const float apart = std::sqrt(dists[j]) * relative_ - slack_;
@@ -61,6 +55,24 @@ public:
 
 private:
     static constexpr int lanes = Simd<float>::lanes;
+    static constexpr int at_once = 4;  // vectors of centres, so that no sum waits for itself
+
+    template <int n_vecs>
+    void sum_squares(const float* own, std::int64_t first, float* sq_dists) const {
+        const float* others = columns_.data() + first * n_cols_;
+        Vec<float> sum[n_vecs] = {};
+        for (std::int64_t t = 0; t < n_cols_ * lanes; t += lanes) {
+            const Vec<float> x = broadcast(own[t]);
+#pragma GCC unroll 4
+            for (int v = 0; v < n_vecs; ++v) {
+                const Vec<float> diff = load(others + v * n_cols_ * lanes + t) - x;
+                sum[v] += diff * diff;
+            }
+        }
+#pragma GCC unroll 4
+        for (int v = 0; v < n_vecs; ++v) store(sq_dists + first + v * lanes, sum[v]);
+    }
+
     static constexpr float eps = std::numeric_limits<float>::epsilon();
 
     std::int64_t n_cols_;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -114,7 +115,8 @@ public:
         start_afresh();
         for (std::int64_t first = 0; first < count; first += width) {
             const int here = static_cast<int>(std::min<std::int64_t>(width, count - first));
-            look(row_ids + first, here, centers_.coarse(), wanted, visit);
+            look(row_ids + first, here, next_tile(row_ids, first, count), centers_.coarse(), wanted,
+                 visit);
             if (unsure_.size() >= 256) look_closer(wanted, visit);
         }
         look_closer(wanted, visit);
@@ -135,10 +137,11 @@ public:
             if (seen.label != labels[i]) change(i, seen.label);
         };
         const CoarseCenters* coarse = centers_.coarse();
-        std::int64_t ids[width];
+        std::int64_t ids[2 * width];  // of a tile and the next
+        const std::int64_t* next = ids + width;
         for (std::int64_t first = begin; first < end; first += width) {
             const int here = static_cast<int>(std::min<std::int64_t>(width, end - first));
-            for (int r = 0; r < width; ++r) ids[r] = first + r;
+            std::iota(ids, ids + 2 * width, first);
             if (!coarse && skip_fast()) {
                 doubtful_.insert(doubtful_.end(), ids, ids + here);
             } else {
@@ -147,7 +150,8 @@ public:
                 else if (here == width && is_narrow<2>())
                     scan_narrow_rows<2>(first);
                 else
-                    scan_tile(ids, here, nullptr, coarse);
+                    scan_tile(ids, here, first + 2 * width <= end ? next : nullptr, nullptr,
+                              coarse);
                 for (unsigned rest = restless(labels + first, here); rest; rest &= rest - 1) {
                     const int r = std::countr_zero(rest);
                     if (certain(r))
@@ -198,7 +202,7 @@ public:
         std::int64_t n = 0;
         for (std::int64_t first = 0; first < count; first += width) {
             const int here = static_cast<int>(std::min<std::int64_t>(width, count - first));
-            scan_tile(row_ids + first, here, nullptr, centers_.coarse());
+            scan_tile(row_ids + first, here, nullptr, nullptr, centers_.coarse());
             for (int r = 0; r < here; ++r) n += !certain(r);
         }
         return n;
@@ -240,14 +244,20 @@ private:
 
     static const std::uint64_t* all_panels(const std::int64_t*, int) { return nullptr; }
 
+    // The tile after the one at `first`; null unless it is whole.
+    static const std::int64_t* next_tile(const std::int64_t* row_ids, std::int64_t first,
+                                         std::int64_t count) {
+        return first + 2 * width <= count ? row_ids + first + width : nullptr;
+    }
+
     // Visit the rows of a tile that are certain, put the others aside for the next tier.
     template <class Wanted, class Visit>
-    void look(const std::int64_t* ids, int count, const CoarseCenters* coarse, const Wanted& wanted,
-              const Visit& visit) {
+    void look(const std::int64_t* ids, int count, const std::int64_t* next,
+              const CoarseCenters* coarse, const Wanted& wanted, const Visit& visit) {
         if (!coarse && skip_fast()) {
             doubtful_.insert(doubtful_.end(), ids, ids + count);
         } else {
-            scan_tile(ids, count, wanted(ids, count), coarse);
+            scan_tile(ids, count, next, wanted(ids, count), coarse);
             // Whole tiles at a time, so that the square roots are vectors.
             alignas(64) float upper[width], lower[width];
             for (int r = 0; r < width; ++r) {
@@ -270,7 +280,8 @@ private:
         const auto n = static_cast<std::int64_t>(unsure_.size());
         for (std::int64_t first = 0; first < n; first += width) {
             const int here = static_cast<int>(std::min<std::int64_t>(width, n - first));
-            look(unsure_.data() + first, here, nullptr, wanted, visit);
+            look(unsure_.data() + first, here, next_tile(unsure_.data(), first, n), nullptr, wanted,
+                 visit);
         }
         unsure_.clear();
     }
@@ -282,9 +293,10 @@ private:
         return false;
     }
 
-    void scan_tile(const std::int64_t* row_ids, int count, const std::uint64_t* wanted,
-                   const CoarseCenters* coarse) {
-        load_tile<In, float>(rows_, centers_.frame, row_ids, count, fast_tile(), sq_norms_);
+    void scan_tile(const std::int64_t* row_ids, int count, const std::int64_t* next_ids,
+                   const std::uint64_t* wanted, const CoarseCenters* coarse) {
+        load_tile<In, float>(rows_, centers_.frame, row_ids, count, fast_tile(), sq_norms_,
+                             next_ids);
         if (coarse) {
             coarse_tile_.resize(coarse->n_pairs() * width);
             coarse->round_tile(fast_tile(), coarse_tile_.data());
@@ -426,7 +438,7 @@ template <class In>
 void consider_coarse(Centers<In>& centers, Matrix<const In> rows) {
     constexpr std::int64_t n_judged = 128;
     const bool worth_rounding = centers.n_centers >= 32 && rows.n_cols >= 8;
-    if (!quick_pairs || !worth_rounding || rows.n_rows < 32 * n_judged ||
+    if (!quick_pairs() || !worth_rounding || rows.n_rows < 32 * n_judged ||
         rows.n_cols > CoarseCenters::max_cols)
         return;
     std::int64_t ids[n_judged];

@@ -166,7 +166,17 @@ private:
     Real *best_, *second_, *label_;
 };
 
-template <class Real, int size, int fixed_cols>
+// How values are added up: of integers by dot products where the processor has them.
+template <class Real, bool by_dots>
+__attribute__((always_inline)) inline Vec<Real> add_product(Vec<Real> sum, Vec<Real> a,
+                                                            Vec<Real> b) {
+    if constexpr (by_dots)
+        return add_dot(sum, a, b);
+    else
+        return multiply_add(sum, a, b);
+}
+
+template <class Real, int size, int fixed_cols, bool by_dots>
 __attribute__((always_inline)) inline void scan_panel(const Real* tile, const Real* panel,
                                                       std::int64_t n_cols, Nearest<Real>& nearest) {
     constexpr int lanes = Simd<Real>::lanes;
@@ -180,8 +190,8 @@ __attribute__((always_inline)) inline void scan_panel(const Real* tile, const Re
 #pragma GCC unroll 12
         for (int p = 0; p < size; ++p) {
             const Vec<Real> c = broadcast(coefs[p]);
-            acc[p][0] = multiply_add(acc[p][0], c, x0);
-            acc[p][1] = multiply_add(acc[p][1], c, x1);
+            acc[p][0] = add_product<Real, by_dots>(acc[p][0], c, x0);
+            acc[p][1] = add_product<Real, by_dots>(acc[p][1], c, x1);
         }
         tile += 2 * lanes;
         coefs += size;
@@ -196,7 +206,7 @@ __attribute__((always_inline)) inline void scan_panel(const Real* tile, const Re
 
 // Rows of very few columns: a tile of them stays in registers while all centres go by, and so do
 // their two nearest.
-template <class Real, int n_cols>
+template <class Real, int n_cols, bool by_dots = false>
 __attribute__((always_inline)) inline void scan_narrow(const Vec<Real> (&x)[2][n_cols],
                                                        const Panels<Real>& panels, PanelRange range,
                                                        const std::uint64_t* wanted,
@@ -211,8 +221,8 @@ __attribute__((always_inline)) inline void scan_narrow(const Vec<Real> (&x)[2][n
 #pragma GCC unroll 4
             for (int t = 0; t < n_cols; ++t) {
                 const Vec<Real> c = broadcast(panel[(2 + t) * size + p]);
-                value[0] = multiply_add(value[0], c, x[0][t]);
-                value[1] = multiply_add(value[1], c, x[1][t]);
+                value[0] = add_product<Real, by_dots>(value[0], c, x[0][t]);
+                value[1] = add_product<Real, by_dots>(value[1], c, x[1][t]);
             }
             running.see(value, panel[size + p]);
         }
@@ -220,27 +230,27 @@ __attribute__((always_inline)) inline void scan_narrow(const Vec<Real> (&x)[2][n
     running.keep();
 }
 
-template <class Real, int n_cols>
+template <class Real, int n_cols, bool by_dots>
 void scan_narrow(const Real* tile, const Panels<Real>& panels, PanelRange range,
                  const std::uint64_t* wanted, Nearest<Real>& nearest) {
     Vec<Real> x[2][n_cols];
     for (int t = 0; t < n_cols; ++t)
         for (int half = 0; half < 2; ++half)
             x[half][t] = load(tile + (2 * t + half) * Simd<Real>::lanes);
-    scan_narrow(x, panels, range, wanted, nearest);
+    scan_narrow<Real, n_cols, by_dots>(x, panels, range, wanted, nearest);
 }
 
-template <class Real, int fixed_cols>
+template <class Real, int fixed_cols, bool by_dots>
 void scan_panels(const Real* tile, const Panels<Real>& panels, PanelRange range,
                  const std::uint64_t* wanted, Nearest<Real>& nearest) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
         if (wanted && !(wanted[i / 64] >> (i % 64) & 1)) continue;
         const Real* panel = panels.panel(i);
         const std::int64_t n_cols = panels.n_cols();
-        with_up_to<max_panel>(panels.size(i),
-                              [=, &nearest](auto size) __attribute__((always_inline)) {
-                                  scan_panel<Real, size, fixed_cols>(tile, panel, n_cols, nearest);
-                              });
+        with_up_to<max_panel>(
+            panels.size(i), [=, &nearest](auto size) __attribute__((always_inline)) {
+                scan_panel<Real, size, fixed_cols, by_dots>(tile, panel, n_cols, nearest);
+            });
     }
 }
 
@@ -251,14 +261,20 @@ void scan_panels(const Real* tile, const Panels<Real>& panels, PanelRange range,
 template <class Real>
 void scan(const Real* tile, const Panels<Real>& panels, PanelRange range,
           const std::uint64_t* wanted, Nearest<Real>& nearest) {
-    with_one_of<1, 2, 3, 4, 8, 0>(panels.n_cols(), [&](auto n_cols) {
-        if constexpr (n_cols > 0 && n_cols <= 4)
-            detail::scan_narrow<Real, n_cols>(tile, panels, range, wanted, nearest);
-        else if constexpr (std::is_floating_point_v<Real>)
-            detail::scan_panels<Real, n_cols>(tile, panels, range, wanted, nearest);
-        else  // unrolled integers would be added in another order: registers are too few for it
-            detail::scan_panels<Real, 0>(tile, panels, range, wanted, nearest);
-    });
+    const auto scan_by = [&](auto by_dots) {
+        with_one_of<1, 2, 3, 4, 8, 0>(panels.n_cols(), [&](auto n_cols) {
+            // Unrolled integers would be added in another order: registers are too few for it.
+            constexpr int fixed_cols = std::is_floating_point_v<Real> ? n_cols() : 0;
+            if constexpr (n_cols > 0 && n_cols <= 4)
+                detail::scan_narrow<Real, n_cols, by_dots>(tile, panels, range, wanted, nearest);
+            else
+                detail::scan_panels<Real, fixed_cols, by_dots>(tile, panels, range, wanted,
+                                                               nearest);
+        });
+    };
+    if constexpr (knows_dots && !std::is_floating_point_v<Real>)
+        if (has_dots) return scan_by(std::true_type{});
+    scan_by(std::false_type{});
 }
 
 }  // namespace coterie

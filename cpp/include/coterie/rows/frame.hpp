@@ -66,13 +66,12 @@ struct Piece<double> {
 // Pieces of several rows side by side, the first row in the lowest lanes.
 template <class Real>
 inline Vec<Real> join(const typename Piece<Real>::Type* piece) {
-    if constexpr (vector_bytes == 16) {
+    if constexpr (vector_bytes == 16)
         return (Vec<Real>)piece[0];
-    } else {
-        Vec<Real> v;
-        std::memcpy(&v, piece, sizeof v);
-        return v;
-    }
+    else if constexpr (vector_bytes == 32)
+        return concat(piece[0], piece[1]);
+    else
+        return concat(concat(piece[0], piece[1]), concat(piece[2], piece[3]));
 }
 
 template <class Real>
@@ -172,11 +171,43 @@ inline void load_narrow(const Real* x, const Frame<Real>& frame, Vec<Real> v[n_c
 
 }  // namespace detail
 
+namespace detail {
+
+// Some values of a row in the frame, rounded to Real last: computed in the wider of the two types.
+template <class In, class Real>
+inline typename Piece<Real>::Type framed_piece(const In* x, const Frame<In>& frame,
+                                               std::int64_t col) {
+    constexpr int size = Piece<Real>::size;
+    using Wide = std::conditional_t<(sizeof(In) > sizeof(Real)), In, Real>;
+    typedef In Given __attribute__((vector_size(size * sizeof(In))));
+    typedef Wide Values __attribute__((vector_size(size * sizeof(Wide))));
+    Given value, shift;
+    std::memcpy(&value, x + col, sizeof value);
+    std::memcpy(&shift, frame.shift + col, sizeof shift);
+    const Values framed = __builtin_convertvector(value, Values) * static_cast<Wide>(frame.scale) -
+                          __builtin_convertvector(shift, Values);
+    return __builtin_convertvector(framed, typename Piece<Real>::Type);
+}
+
+// As load_pieces, in the frame.
+template <class In, class Real>
+inline Vec<Real> load_framed_pieces(const In* const* rows, const Frame<In>& frame,
+                                    std::int64_t col) {
+    typename Piece<Real>::Type pieces[vector_bytes / 16];
+#pragma GCC unroll 4
+    for (int lane = 0; lane < vector_bytes / 16; ++lane)
+        pieces[lane] = framed_piece<In, Real>(rows[lane * Piece<Real>::size], frame, col);
+    return join<Real>(pieces);
+}
+
+}  // namespace detail
+
 // Fill tile[col][lane] with rows row_ids[0..count) in the frame and sq_norms[lane] with |x'|^2.
-// Lanes past `count` repeat the last row, so nothing below needs to know.
+// Lanes past `count` repeat the last row, so nothing below needs to know. The rows next_ids (null:
+// none), as many as a tile has, are fetched from memory meanwhile.
 template <class In, class Real>
 void load_tile(Matrix<const In> rows, const Frame<In>& frame, const std::int64_t* row_ids,
-               int count, Real* tile, Real* sq_norms) {
+               int count, Real* tile, Real* sq_norms, const std::int64_t* next_ids = nullptr) {
     constexpr int width = tile_rows<Real>;
     constexpr int lanes = Simd<Real>::lanes;
     const std::int64_t d = rows.n_cols;
@@ -195,37 +226,47 @@ void load_tile(Matrix<const In> rows, const Frame<In>& frame, const std::int64_t
     for (int r = 0; r < width; ++r) row[r] = rows.row(row_ids[r < count ? r : count - 1]);
 
     std::int64_t col = 0;
-    if constexpr (std::is_same_v<In, Real>) {
-        const Vec<Real> scale = broadcast(static_cast<Real>(frame.scale));
-        Vec<Real> norm[2] = {};
-        const auto put = [&](std::int64_t c, int half, Vec<Real> v) {
-            v = v * scale - broadcast(frame.shift[c]);
-            norm[half] += v * v;
-            store(tile + c * width + half * lanes, v);
-        };
-        if (rows.col_stride == 1) {
-            constexpr int size = detail::Piece<Real>::size;
-            for (; col + size <= d; col += size)
-                for (int half = 0; half < 2; ++half) {
-                    Vec<Real> v[size];
-                    for (int i = 0; i < size; ++i)
-                        v[i] = detail::load_pieces<Real>(row + half * lanes + i, col);
-                    detail::transpose_lanes(v);
-                    for (int i = 0; i < size; ++i) put(col + i, half, v[i]);
+    const Vec<Real> scale = broadcast(static_cast<Real>(frame.scale));
+    Vec<Real> norm[2] = {};
+    const auto put = [&](std::int64_t c, int half, Vec<Real> v) {
+        norm[half] += v * v;
+        store(tile + c * width + half * lanes, v);
+    };
+    if (rows.col_stride == 1) {
+        constexpr int size = detail::Piece<Real>::size;
+        constexpr int line = 64 / sizeof(In);
+        for (; col + size <= d; col += size) {
+            if (next_ids && col % line == 0)
+                for (int r = 0; r < width; ++r) prefetch(rows.row(next_ids[r]) + col);
+            for (int half = 0; half < 2; ++half) {
+                Vec<Real> v[size];
+                for (int i = 0; i < size; ++i) {
+                    const In* const* from = row + half * lanes + i;
+                    if constexpr (std::is_same_v<In, Real>)
+                        v[i] = detail::load_pieces<Real>(from, col);
+                    else
+                        v[i] = detail::load_framed_pieces<In, Real>(from, frame, col);
                 }
-        } else if (adjacent && rows.row_stride == 1) {
+                detail::transpose_lanes(v);
+                for (int i = 0; i < size; ++i) {
+                    if constexpr (std::is_same_v<In, Real>)
+                        v[i] = v[i] * scale - broadcast(frame.shift[col + i]);
+                    put(col + i, half, v[i]);
+                }
+            }
+        }
+    } else if constexpr (std::is_same_v<In, Real>) {
+        if (adjacent && rows.row_stride == 1)
             for (; col < d; ++col)
                 for (int half = 0; half < 2; ++half)
-                    put(col, half, load(row[half * lanes] + col * rows.col_stride));
-        }
-        store(sq_norms, norm[0]);
-        store(sq_norms + lanes, norm[1]);
-    } else {
-        for (int r = 0; r < width; ++r) sq_norms[r] = 0;
+                    put(col, half,
+                        load(row[half * lanes] + col * rows.col_stride) * scale -
+                            broadcast(frame.shift[col]));
     }
+    store(sq_norms, norm[0]);
+    store(sq_norms + lanes, norm[1]);
     for (; col < d; ++col) {
         for (int r = 0; r < width; ++r) {
-            // In the wider of the two types: rounding to Real comes last.
             using Wide = std::conditional_t<(sizeof(In) > sizeof(Real)), In, Real>;
             const Wide x = static_cast<Wide>(row[r][col * rows.col_stride]);
             const Real v = static_cast<Real>(x * static_cast<Wide>(frame.scale) -

@@ -52,6 +52,36 @@ inline Bytes look_up_16(Bytes table, Bytes index) {
 #endif
 }
 
+inline Shorts load_shorts(const std::uint16_t* from) {
+    Shorts v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+}
+inline Shorts repeat(std::uint16_t value) {
+#if defined(__AVX512BW__)
+    return (Shorts)_mm512_set1_epi16(static_cast<short>(value));
+#elif defined(__AVX2__)
+    return (Shorts)_mm256_set1_epi16(static_cast<short>(value));
+#else
+    return Shorts{} + value;
+#endif
+}
+
+// The upper halves of products of 32 bits.
+inline Shorts multiply_high(Shorts a, Shorts b) {
+#if defined(__AVX512BW__)
+    return (Shorts)_mm512_mulhi_epu16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (Shorts)_mm256_mulhi_epu16((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (Shorts)_mm_mulhi_epu16((__m128i)a, (__m128i)b);
+#else
+    typedef std::uint32_t Wide __attribute__((vector_size(2 * vector_bytes)));
+    return __builtin_convertvector(
+        __builtin_convertvector(a, Wide) * __builtin_convertvector(b, Wide) >> 16, Shorts);
+#endif
+}
+
 // Sums that stay at 255 once they reach it.
 inline Bytes add_up_to_255(Bytes a, Bytes b) {
 #if defined(__AVX512BW__)
@@ -96,6 +126,19 @@ inline std::uint64_t bits_set(Bytes v) {
     std::uint64_t bits = 0;
     for (int i = 0; i < vector_bytes; ++i) bits |= static_cast<std::uint64_t>(v[i] & 1) << i;
     return bits;
+#endif
+}
+
+// Bit 2 i is set where lane i of `even` is at most the limit, bit 2 i + 1 where that of `odd` is.
+inline std::uint64_t bits_at_most(Shorts even, Shorts odd, Shorts limit) {
+#if defined(__AVX512BW__)
+    const __mmask32 low = _mm512_cmple_epu16_mask((__m512i)even, (__m512i)limit);
+    const __mmask32 high = _mm512_cmple_epu16_mask((__m512i)odd, (__m512i)limit);
+    if (!(low | high)) return 0;
+    return _pdep_u64(low, 0x5555555555555555) | _pdep_u64(high, 0xaaaaaaaaaaaaaaaa);
+#else
+    const Shorts low = (Shorts)(even <= limit), high = (Shorts)(odd <= limit);
+    return bits_set((Bytes)((low & 0x00ff) | (high & 0xff00)));
 #endif
 }
 

@@ -185,12 +185,35 @@ inline Vec<std::int32_t> multiply_add(Vec<std::int32_t> sum, Vec<std::int32_t> a
 #endif
 }
 
-// Whether that takes one instruction for twice as many products as with floats.
-#if defined(__SSE4_1__)
-inline constexpr bool quick_pairs = true;
+// Dot products of short integers in one instruction (AVX-512 VNNI, no part of x86-64-v4): written
+// out, so that nothing else of a build needs a processor that has it. Clang's assembler refuses it.
+#if defined(__AVX512BW__) && !defined(__clang__)
+inline constexpr bool knows_dots = true;
+inline Vec<std::int32_t> add_dot(Vec<std::int32_t> sum, Vec<std::int32_t> a, Vec<std::int32_t> b) {
+    asm("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+    return sum;
+}
 #else
-inline constexpr bool quick_pairs = false;
+inline constexpr bool knows_dots = false;
+inline Vec<std::int32_t> add_dot(Vec<std::int32_t> sum, Vec<std::int32_t> a, Vec<std::int32_t> b) {
+    return multiply_add(sum, a, b);
+}
 #endif
+
+// Whether this processor has it: set by the module of a build before anything runs.
+inline bool has_dots = false;
+
+// Whether pairs take one instruction for twice as many products as floats do. AVX-512 multiplies
+// and adds pairs no faster than twice as many floats, unless it has dot products.
+inline bool quick_pairs() {
+#if defined(__AVX512BW__)
+    return has_dots;
+#elif defined(__SSE4_1__)
+    return true;
+#else
+    return false;
+#endif
+}
 
 // base[index] in every lane.
 inline Vec<float> gather(const float* base, IntVec<float> index) {
@@ -219,6 +242,14 @@ template <class V, class From>
     return detail::shuffled_at(a, b, from, std::make_index_sequence<sizeof(V) / sizeof(a[0])>{});
 }
 
+// Two vectors side by side as one.
+template <class V>
+[[gnu::always_inline]] inline auto concat(V a, V b) {
+    return [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, static_cast<int>(i)...);
+    }(std::make_index_sequence<2 * sizeof(V) / sizeof(a[0])>{});
+}
+
 namespace detail {
 template <int step, class V, int lanes>
 [[gnu::always_inline]] inline void transpose_by(V (&rows)[lanes]) {
@@ -240,7 +271,7 @@ template <class V, int lanes>
     detail::transpose_by<1>(rows);
 }
 
-inline void prefetch(const void* at) { __builtin_prefetch(at); }
+[[gnu::always_inline]] inline void prefetch(const void* at) { __builtin_prefetch(at); }
 
 // sum plus, in each 32-bit lane, the products of the four bytes of a[0] and b[0] and of a[1] and
 // b[1]. Bytes of a are from 0 to 127, those of b from -64 to 63, so that four products fit in 16
