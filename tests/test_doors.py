@@ -13,9 +13,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
 import coterie
 from coterie import _doors
+from coterie._doors import FLOATS, validated
 
 
 def masked(n_masked: int, dtype: Any = np.float64) -> Any:
@@ -332,3 +335,42 @@ def test_names_of_given_distances_are_kept(who: str) -> None:
     X = coterie.distance.pairwise(np.random.default_rng(0).normal(size=(9, 2)))
     frame = pd.DataFrame(X, columns=list("abcdefghi"))
     assert GIVEN[who](frame).feature_names_in_.tolist() == list("abcdefghi")
+
+
+class Sees(BaseEstimator):
+    """An estimator of which only what a check leaves behind is looked at."""
+
+
+OPTIONS: dict[str, Any] = {"dtype": FLOATS, "ensure_all_finite": False, "accept_sparse": "csr"}
+
+
+def test_plain_rows_pass_as_they_are_and_leave_what_scikit_learn_leaves() -> None:
+    for dtype in (np.float32, np.float64):
+        for rows in (np.ones((3, 2), dtype), np.ones((2, 3), dtype).T, np.ones((9, 5), dtype)[::3]):
+            ours, theirs = Sees(), Sees()
+            assert validated(ours, rows, **OPTIONS) is rows
+            assert validate_data(theirs, rows, **OPTIONS) is rows
+            assert vars(ours) == vars(theirs)
+            assert validated(ours, rows, reset=False, **OPTIONS) is rows
+
+
+def test_whatever_scikit_learn_would_say_is_still_said() -> None:
+    fitted = Sees()
+    validated(fitted, np.ones((3, 2)), **OPTIONS)
+    with pytest.raises(ValueError, match="X has 3 features, but Sees is expecting 2 features"):
+        validated(fitted, np.ones((3, 3)), reset=False, **OPTIONS)
+    with pytest.raises(ValueError, match="minimum of 5 is required"):
+        validated(Sees(), np.ones((3, 2)), ensure_min_samples=5, **OPTIONS)
+    with pytest.raises(ValueError, match="0 feature"):
+        validated(Sees(), np.ones((3, 0)), **OPTIONS)
+    with pytest.raises(ValueError, match="contains NaN"):
+        validated(Sees(), np.array([[1.0], [np.nan]]), dtype=FLOATS)
+    largest = np.full((3, 2), np.finfo(np.float64).max)  # of which the sum is no number
+    assert validated(Sees(), largest, dtype=FLOATS) is largest
+    named = Sees()
+    named.feature_names_in_ = np.array(["a", "b"], dtype=object)
+    named.n_features_in_ = 2
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        validated(named, np.ones((3, 2)), reset=False, **OPTIONS)
+    validated(named, np.ones((3, 4)), **OPTIONS)
+    assert vars(named) == {"n_features_in_": 4}

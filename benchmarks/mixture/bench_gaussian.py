@@ -1,4 +1,6 @@
-"""Gaussian mixtures from a given start: the same data, parameters and iterations for everyone."""
+"""Gaussian mixtures: from a given start, the same data, parameters and iterations for everyone; and
+many fits of a table of the size of iris, with default settings.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,7 @@ from .._harness import N_THREADS, Call, Contender, Outcome, Workload
 N_ITERATIONS = 10
 SPREAD = 2.0  # deviation of the true means, where the noise has 1: neighbours overlap
 JUDGED_ROWS = 20_000
+N_SMALL_FITS = 50
 
 
 def make(
@@ -137,7 +140,48 @@ def workload(
     )
 
 
+def make_small(covariance_type: str, n_rows: int) -> Arrays:
+    """Three blobs in four columns that touch, as those of iris do."""
+    arrays = make(4, 3, np.float64, covariance_type, n_rows)
+    return {"X": arrays["X"], "means": arrays["means"]}
+
+
+def small_fits(package: str, covariance_type: str, arrays: Arrays) -> Call:
+    """Fits of a package with scikit-learn's interface, each from a seed of its own."""
+    if package == "coterie":
+        from coterie import GaussianMixture
+    else:
+        from sklearn.mixture import GaussianMixture
+
+    def call() -> Outcome:
+        for seed in range(N_SMALL_FITS):
+            mixture = GaussianMixture(3, covariance_type=covariance_type, random_state=seed)
+            mixture.fit(arrays["X"])
+        parts = (mixture.weights_, mixture.means_, mixture.covariances_)
+        return Outcome(np.concatenate([np.ravel(part) for part in parts]))
+
+    return call
+
+
+def small_workload(covariance_type: str) -> Workload:
+    """What a fit costs besides its work."""
+    return Workload(
+        name=f"em-{covariance_type}-iris-size",
+        title=f"{N_SMALL_FITS} fits {covariance_type}, n=150 d=4 k=3 float64",
+        n_rows=150,
+        make=functools.partial(make_small, covariance_type),
+        contenders=[
+            peers.coterie(functools.partial(small_fits, "coterie", covariance_type)),
+            peers.sklearn(functools.partial(small_fits, "sklearn", covariance_type)),
+        ],
+        judge=functools.partial(judge, covariance_type),
+        judged_by="-log L a row",
+    )
+
+
 WORKLOADS = [
+    small_workload("full"),
+    small_workload("diag"),
     workload("em-full-d16-k16-f64", 200_000, 16, 16, "full", np.float64),
     workload("em-full-d16-k16-f32", 200_000, 16, 16, "full", np.float32),
     workload("em-full-d64-k8-f64", 50_000, 64, 8, "full", np.float64),

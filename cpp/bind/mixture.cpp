@@ -5,6 +5,7 @@
 
 #include "coterie/mixture/gaussian_pass.hpp"
 #include "coterie/mixture/linear_pass.hpp"
+#include "coterie/mixture/small_matrices.hpp"
 
 namespace coterie::bind {
 namespace {
@@ -157,6 +158,46 @@ std::pair<double, double> linear_pass_bits(
                           n_threads);
 }
 
+// How many matrices a stack has, all of them squares with `d` columns.
+std::int64_t stack_size(const Cube<const double>& stack, std::int64_t d) {
+    const auto k = static_cast<std::int64_t>(stack.shape(0));
+    require(has_shape(stack, {k, d, d}), "matrices must be squares, stacked");
+    return k;
+}
+
+void factor_inverses_of(Cube<const double> matrices, Doubles least, Cube<double> factors,
+                        Column<bool> found) {
+    const auto d = static_cast<std::int64_t>(matrices.shape(1));
+    const std::int64_t k = stack_size(matrices, d);
+    require(has_shape(factors, {k, d, d}), "factors must have the shape of the matrices");
+    require_length(least, k, "least must have one entry a matrix");
+    require_length(found, k, "found must have one entry a matrix");
+    without_gil([&] {
+        factor_inverses(matrices.data(), least.data(), k, d, factors.data(), found.data());
+    });
+}
+
+bool all_exceed_floor(Cube<const double> matrices, Table<const double> floor) {
+    const auto d = static_cast<std::int64_t>(matrices.shape(1));
+    const std::int64_t k = stack_size(matrices, d);
+    require(has_shape(floor, {d, d}), "floor must be a matrix like the others");
+    return without_gil([&] { return all_exceed(matrices.data(), floor.data(), k, d); });
+}
+
+void scatter_about_moved(Doubles counts, Table<const double> first, Cube<const double> second,
+                         Table<const double> moved, Cube<double> scatter) {
+    const auto d = static_cast<std::int64_t>(second.shape(1));
+    const std::int64_t k = stack_size(second, d);
+    require_length(counts, k, "counts must have one entry a component");
+    require(has_shape(first, {k, d}), "first must have a row a component");
+    require(has_shape(moved, {k, d}), "moved must have a row a component");
+    require(has_shape(scatter, {k, d, d}), "scatter must have the shape of second");
+    without_gil([&] {
+        scatter_about(counts.data(), first.data(), second.data(), moved.data(), k, d,
+                      scatter.data());
+    });
+}
+
 template <class T>
 void add_for(nb::module_& m) {
     using namespace nb::literals;
@@ -179,6 +220,11 @@ void add_mixture(nb::module_& m) {
               "resp"_a.none(), "labels"_a.none(), "counts"_a.none(), "first"_a.none(),
               "n_threads"_a);
     });
+    m.def("factor_inverses", &factor_inverses_of, "matrices"_a.noconvert(), "least"_a.noconvert(),
+          "factors"_a.noconvert(), "found"_a.noconvert());
+    m.def("all_exceed", &all_exceed_floor, "matrices"_a.noconvert(), "floor"_a.noconvert());
+    m.def("scatter_about", &scatter_about_moved, "counts"_a.noconvert(), "first"_a.noconvert(),
+          "second"_a.noconvert(), "moved"_a.noconvert(), "scatter"_a.noconvert());
     m.def("linear_pass_bits", &linear_pass_bits, "bits"_a.noconvert(), "n_cols"_a,
           "weights"_a.none(), "offsets"_a.noconvert(), "slopes"_a.noconvert(),
           "row_log_prob"_a.none(), "resp"_a.none(), "labels"_a.none(), "counts"_a.none(),

@@ -16,6 +16,17 @@ import scipy.sparse as sp
 
 from coterie.data.columns import Cell, column_names, columns_of, first_odd
 
+#: Who keeps or codes rows: no mixture does that in their place.
+_NO_CLUSTERERS = frozenset(
+    ("FlatIndex", "PQIndex", "IVFPQIndex", "NeighborsTransformer", "VectorQuantizer",
+     "ProductQuantizer")
+)  # fmt: skip
+
+
+def or_a_mixture(who: str, words: str) -> str:
+    """The words for another way, where whoever asks has one among the mixtures."""
+    return "" if who in _NO_CLUSTERERS else words
+
 
 @contextmanager
 def advising(
@@ -50,7 +61,7 @@ def advising(
                 # NumPy's own subclasses of TypeError take other arguments.
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(
-                    f"{who}: {explain(found, Given(X, name, names, knows_missing, start))}."
+                    f"{who}: {explain(found, Given(who, X, name, names, knows_missing, start))}."
                 ) from error
         raise
 
@@ -58,6 +69,7 @@ def advising(
 class Given(NamedTuple):
     """A table that was found wanting: what it is called, and its columns where they have names."""
 
+    who: str
     table: Any
     name: str
     columns: Sequence[str] | None
@@ -127,10 +139,15 @@ def _is_no_number(value: Any) -> bool:
 
 def _explain_missing(found: str, given: Given) -> str:
     where = _where(given, _is_missing)
-    return (
-        f"{found}{where}; leave such rows out, fill the cells, or use GaussianMixture or "
-        "MixedMixture, which know missing cells"
+    mixtures = or_a_mixture(
+        given.who, ", or use GaussianMixture or MixedMixture, which know missing cells"
     )
+    remedy = (
+        "leave such rows out, fill the cells"
+        if mixtures
+        else "leave such rows out or fill the cells first"
+    )
+    return f"{found}{where}; {remedy}{mixtures}"
 
 
 def _explain_infinite(found: str, given: Given) -> str:
@@ -141,7 +158,13 @@ def _explain_infinite(found: str, given: Given) -> str:
 
 def _explain_text(found: str, given: Given) -> str:
     where = _where(given, _is_no_number)
-    return f"{found}{where}; leave text columns out, encode them, or use MixedMixture"
+    mixture = or_a_mixture(given.who, ", or use MixedMixture")
+    remedy = (
+        "leave text columns out, encode them"
+        if mixture
+        else "leave text columns out or encode them first"
+    )
+    return f"{found}{where}; {remedy}{mixture}"
 
 
 def _explain_object(found: str, given: Given) -> str:

@@ -53,7 +53,7 @@ def set_options(**options: Any) -> None:
     max_memory : int, str or None
         Bytes (or "512MB", "2GiB") that the process should stay within while rows are streamed
         from files, databases or memory maps: blocks and what is read ahead are made smaller. What
-        a result takes (4 bytes a row for labels) is on top where it is large. None: no limit, and
+        a result takes (4 bytes per row for labels) is on top where it is large. None: no limit, and
         blocks of 16 MB (memory maps: 64 MB).
     spool_rows : bool
         Write the rows of files down as plain numbers when they are read a second time, to a

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypedDict, cast
 
@@ -25,7 +25,8 @@ class Iteration(TypedDict, total=False):
     The objective is given after each of the two half-steps, so that their descent can be drawn;
     where a method has one value a step, it is `objective_update`. `objective_name` says what
     falls ("sum of squared errors", "free energy"), `step_name` what a step is called.
-    `seconds` is wall time since the run began; `parameters` is there with ``keep="parameters"``.
+    `seconds` is wall time since the run began; `parameters` is there with ``keep="parameters"``,
+    and of Gaussians `weights` and `covariances`, (k, d, d) whatever their type, beside the means.
     Mixtures give the two terms of the free energy after the E-step, `energy` + `neg_entropy`; trees
     the `level` that is grown and the nodes of it that still learn, `n_nodes`.
     """
@@ -45,6 +46,8 @@ class Iteration(TypedDict, total=False):
     n_nodes: int
     seconds: float
     parameters: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64]
+    covariances: npt.NDArray[np.float64]
 
 
 class Stage(TypedDict):
@@ -117,12 +120,22 @@ class Recorder:
         """Note the end of a stage."""
         self.history.append(Stage(stage=name, seconds=time.perf_counter() - self._began))
 
-    def iteration(self, parameters: npt.NDArray[np.float64], **entry: Any) -> bool:
-        """Note an iteration; True when the callback asks to stop."""
+    def iteration(
+        self,
+        parameters: npt.NDArray[np.float64],
+        kept: Callable[[], Mapping[str, Any]] = dict,
+        /,
+        **entry: Any,
+    ) -> bool:
+        """Note an iteration; True when the callback asks to stop.
+
+        What `kept` makes is asked for and stored only together with the parameters.
+        """
         entry["objective_name"], entry["step_name"] = self.objective_name, self.step_name
         entry["seconds"] = time.perf_counter() - self._began
         if self.keep_parameters:
             entry["parameters"] = parameters.copy()
+            entry |= kept()
         self.history.append(cast(Iteration, entry))
         if self.callback is not None:
             progress = Progress(

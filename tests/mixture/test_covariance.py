@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from coterie._kernels import kernels
 from coterie.mixture._covariance import SHAPES, Shape
 
 K, D = 3, 4
@@ -68,6 +69,48 @@ def test_clipping_leaves_what_is_wide_enough(shape: Shape) -> None:
     clipped, n_raised = shape.clip(given, 1e-9 * np.eye(D))
     np.testing.assert_array_equal(clipped, given)
     assert not n_raised.any()
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
+def test_what_exceeds_the_floor_is_left_by_clipping_and_the_rest_is_not(shape: Shape) -> None:
+    given = covariances(shape)
+    matrices = shape.full(given, K, D)
+    roots = np.linalg.eigvalsh(matrices)[:, 0].min() * np.eye(D)
+    if shape.diagonal:
+        roots = shape.variances(given, K, D).min() * np.eye(D)
+    assert shape.exceed(given, 0.999 * roots)
+    assert not shape.exceed(given, 1.001 * roots)
+    assert not shape.clip(given, 0.999 * roots)[1].any()
+    assert shape.clip(given, 1.001 * roots)[1].any()
+    assert not shape.exceed(np.full_like(given, np.nan), roots)
+    assert not shape.exceed(np.zeros_like(given), roots)
+
+
+def test_the_scatter_of_a_row_about_itself_is_nothing() -> None:
+    # Exactly: a remainder of rounding would be the covariance of the component.
+    rng = np.random.default_rng(5)
+    row = rng.standard_normal((1, D)) * 10.0 ** np.arange(0, 4 * D, 4)
+    scatter = np.empty((1, D, D))
+    kernels.scatter_about(np.ones(1), row, row[:, :, np.newaxis] * row[:, np.newaxis], row, scatter)
+    np.testing.assert_array_equal(scatter, 0)
+
+
+def test_scatter_about_moved_means_is_that_of_the_rows() -> None:
+    rng = np.random.default_rng(6)
+    rows, mass = rng.standard_normal((50, D)), rng.uniform(size=(50, K))
+    old, new = rng.standard_normal((K, D)), rng.standard_normal((K, D))
+
+    def moments(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        away = rows[:, np.newaxis] - means
+        return (
+            np.einsum("nk,nki->ki", mass, away),
+            np.einsum("nk,nki,nkj->kij", mass, away, away),
+        )
+
+    scatter = np.empty((K, D, D))
+    kernels.scatter_about(mass.sum(axis=0), *moments(old), new - old, scatter)
+    np.testing.assert_allclose(scatter, moments(new)[1], rtol=1e-10, atol=1e-10)
+    np.testing.assert_array_equal(scatter, scatter.transpose(0, 2, 1))
 
 
 def test_clipping_is_the_likeliest_matrix_under_the_floor() -> None:

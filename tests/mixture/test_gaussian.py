@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import coterie
-from coterie import GaussianMixture, KMeans
+from coterie import BayesianGaussianMixture, GaussianMixture, KMeans
 from coterie.errors import InvariantError
 from coterie.mixture._covariance import SHAPES
 from coterie.mixture._gaussian import GaussianFamily
@@ -269,3 +269,20 @@ def test_any_container_of_the_same_numbers() -> None:
     half = quiet_fit(rows.astype(np.float16))
     assert half.means_.dtype in (np.float32, np.float64)
     np.testing.assert_allclose(half.means_, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("estimator", [GaussianMixture, BayesianGaussianMixture])
+def test_kept_parameters_are_weights_and_matrices_beside_the_means(estimator, covariance_type):
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(m, 1.0, (40, 2)) for m in (0, 6)])
+    model = estimator(2, covariance_type=covariance_type, random_state=0, keep="parameters").fit(
+        rows
+    )
+    last = model.history_[-1]
+    assert last["covariances"].shape == (2, 2, 2)
+    np.testing.assert_allclose(last["weights"], model.weights_)
+    np.testing.assert_allclose(last["parameters"], model.means_)
+    matrices = SHAPES[covariance_type].full(model.covariances_, 2, 2)
+    np.testing.assert_allclose(last["covariances"], np.broadcast_to(matrices, (2, 2, 2)))
+    assert "weights" not in estimator(2).fit(rows).history_[0]

@@ -9,8 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg.lapack import dtrtri
 
+from coterie._kernels import kernels
+
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.intp]
+
+_EPS = float(np.finfo(np.float64).eps)
+_LOG_2_PI = float(np.log(2 * np.pi))
 
 
 def diagonal_of(matrix: Floats) -> Floats:
@@ -46,6 +51,12 @@ class Shape(ABC):
         """The covariances with this much (a number, or one a column) more variance."""
 
     @abstractmethod
+    def exceed(self, covariances: Floats, floor: Floats) -> bool:
+        """Whether all are certainly wider than the matrix (or diagonal) `floor`: `clip` would leave
+        them as they are.
+        """
+
+    @abstractmethod
     def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
         """The covariances with no direction narrower than the matrix (or diagonal) `floor`.
 
@@ -63,11 +74,13 @@ class Shape(ABC):
         return self.pooled(np.ones(n_components), stack)
 
     @abstractmethod
-    def factor(self, covariances: Floats, least: Any = 0.0) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def factor(
+        self, covariances: Floats, least: float = 0.0
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Factors, and which components have none (not positive definite); those hold NaN.
 
-        `least`, one for all or one each, is the share of a column's variance that rounding may
-        have made: a column of which the others leave no more unexplained is no base for a factor.
+        `least` is the share of a column's variance that rounding may have made: a column of which
+        the others leave no more unexplained is no base for a factor.
         """
 
     @abstractmethod
@@ -94,10 +107,13 @@ class Shape(ABC):
     def diagonals(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
         """Diagonals of the factors, (k, d)."""
 
+    def log_dets(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        """Logarithms of the factors' determinants, (k,)."""
+        return np.asarray(np.log(self.diagonals(factors, n_components, n_cols)).sum(axis=1))
+
     def log_norms(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
         """log N(x) + |(x - mean) U|^2 / 2 of each component."""
-        log_dets = np.log(self.diagonals(factors, n_components, n_cols)).sum(axis=1)
-        return np.asarray(log_dets - n_cols / 2 * np.log(2 * np.pi))
+        return self.log_dets(factors, n_components, n_cols) - n_cols / 2 * _LOG_2_PI
 
 
 def invert_lower(lower: Floats) -> Floats:
@@ -111,42 +127,15 @@ def invert_lower(lower: Floats) -> Floats:
     return np.asarray(inverse)
 
 
-def _factor_matrices(covariances: Floats, least: Any) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def _factor_matrices(covariances: Floats, least: float) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Upper triangular U with U U^T = inverse, for each matrix of a stack."""
-    n_cols = covariances.shape[-1]
-    factors = np.full(covariances.shape, np.nan)
-    least = np.maximum(
-        np.resize(least, covariances.shape[0]), 8 * n_cols * np.finfo(np.float64).eps
+    n_matrices, n_cols = covariances.shape[:2]
+    least = max(least, 8 * n_cols * _EPS)
+    factors, found = np.empty(covariances.shape), np.empty(n_matrices, dtype=bool)
+    kernels.factor_inverses(
+        np.ascontiguousarray(covariances), np.full(n_matrices, least), factors, found
     )
-    # Scaled to a unit diagonal first: columns in very different units are no sign of trouble.
-    scales = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0))
-    fine = np.asarray(np.isfinite(covariances).all(axis=(1, 2)) & (scales > 0).all(axis=1))
-    units = np.where(fine[:, np.newaxis], scales, 1.0)
-    alike = np.where(fine[:, np.newaxis, np.newaxis], covariances, np.eye(n_cols))
-    lower, found = _cholesky(alike / units[:, np.newaxis, :] / units[:, :, np.newaxis])
-    pivots = np.square(np.diagonal(lower, axis1=1, axis2=2))
-    # A pivot lost in rounding gives a factor, but not one to trust.
-    fine &= found & (pivots.min(axis=1, initial=np.inf) >= least)
-    for j in np.flatnonzero(fine):
-        factors[j] = invert_lower(lower[j]).T / scales[j][:, np.newaxis]
-    with np.errstate(over="ignore", invalid="ignore"):
-        fine &= np.isfinite(factors @ factors.transpose(0, 2, 1)).all(axis=(1, 2))
-    return factors, np.logical_not(fine)
-
-
-def _cholesky(matrices: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Lower factors of a stack, identities where a matrix has none, and which have one."""
-    found = np.ones(len(matrices), dtype=bool)
-    try:
-        return np.asarray(np.linalg.cholesky(matrices), dtype=np.float64), found
-    except np.linalg.LinAlgError:  # of one of them, which is not told
-        lower = np.tile(np.eye(matrices.shape[-1]), (len(matrices), 1, 1))
-    for j, matrix in enumerate(matrices):
-        try:
-            lower[j] = np.linalg.cholesky(matrix)
-        except np.linalg.LinAlgError:
-            found[j] = False
-    return lower, found
+    return factors, np.logical_not(found)
 
 
 def clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
@@ -164,6 +153,12 @@ def clip_matrices(covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
         axes = lower @ (vectors[j] * np.sqrt(np.maximum(values[j], 1)))
         clipped[j] = (axes @ axes.T) * unit * unit[:, np.newaxis]
     return clipped, n_raised
+
+
+def is_symmetric(matrices: Floats) -> bool:
+    """Whether each of one or more matrices is its own mirror image, to rounding."""
+    mirrored = np.swapaxes(matrices, -1, -2)
+    return bool((matrices == mirrored).all()) or np.allclose(matrices, mirrored)
 
 
 def _factor_variances(variances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
@@ -192,10 +187,16 @@ class Full(Shape):
         n_cols = covariances.shape[-1]
         return covariances + np.eye(n_cols) * np.broadcast_to(amount, n_cols)
 
+    def exceed(self, covariances: Floats, floor: Floats) -> bool:
+        stack = np.ascontiguousarray(covariances.reshape(-1, *floor.shape))
+        return kernels.all_exceed(stack, np.ascontiguousarray(floor))
+
     def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
         return clip_matrices(covariances, floor)
 
-    def factor(self, covariances: Floats, least: Any = 0.0) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def factor(
+        self, covariances: Floats, least: float = 0.0
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
         return _factor_matrices(covariances, least)
 
     def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
@@ -210,8 +211,9 @@ class Full(Shape):
 
     def inverted(self, precisions: Floats) -> Floats | None:
         factors, bad = self.factor(precisions)
-        symmetric = np.allclose(precisions, np.swapaxes(precisions, -1, -2))
-        return None if bad.any() or not symmetric else self.precisions(factors)
+        if bad.any() or not is_symmetric(precisions):
+            return None
+        return self.precisions(factors)
 
     def kernel_factors(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
         return factors
@@ -238,7 +240,9 @@ class Tied(Full):
         clipped, n_raised = clip_matrices(covariances[np.newaxis], floor)
         return clipped[0], n_raised
 
-    def factor(self, covariances: Floats, least: Any = 0.0) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def factor(
+        self, covariances: Floats, least: float = 0.0
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
         factors, bad = _factor_matrices(covariances[np.newaxis], least)
         return factors[0], bad
 
@@ -273,12 +277,17 @@ class Diagonal(Shape):
     def add_to_diagonal(self, covariances: Floats, amount: Any) -> Floats:
         return covariances + amount
 
+    def exceed(self, covariances: Floats, floor: Floats) -> bool:
+        return bool((covariances >= diagonal_of(floor)).all())
+
     def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
         least = diagonal_of(floor)
         narrow = ~(covariances >= least)
         return np.where(narrow, least, covariances), np.count_nonzero(narrow, axis=1)
 
-    def factor(self, covariances: Floats, least: Any = 0.0) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def factor(
+        self, covariances: Floats, least: float = 0.0
+    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
         return _factor_variances(covariances)
 
     def full(self, covariances: Floats, n_components: int, n_cols: int) -> Floats:
@@ -317,6 +326,9 @@ class Spherical(Diagonal):
     def add_to_diagonal(self, covariances: Floats, amount: Any) -> Floats:
         return covariances + np.mean(amount)
 
+    def exceed(self, covariances: Floats, floor: Floats) -> bool:
+        return bool((covariances >= diagonal_of(floor).mean()).all())
+
     def clip(self, covariances: Floats, floor: Floats) -> tuple[Floats, Counts]:
         least, n_cols = diagonal_of(floor).mean(), floor.shape[0]
         narrow = ~(covariances >= least)
@@ -329,7 +341,10 @@ class Spherical(Diagonal):
         return np.broadcast_to(covariances[:, np.newaxis], (n_components, n_cols))
 
     def kernel_factors(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
-        return np.ascontiguousarray(self.diagonals(factors, n_components, n_cols))
+        return factors.repeat(n_cols).reshape(n_components, n_cols)
+
+    def log_dets(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
+        return np.asarray(n_cols * np.log(factors))
 
     def diagonals(self, factors: Floats, n_components: int, n_cols: int) -> Floats:
         return np.broadcast_to(factors[:, np.newaxis], (n_components, n_cols))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,7 @@ def em(task: Task, start: Mixture, recorder: Recorder, before: float = -np.inf) 
         bounds.append(now)
         stop = recorder.iteration(
             task.shown(moved),
+            partial(task.kept, moved),
             iteration=n_iter,
             objective_assign=after_expect,
             objective_update=after_maximise,

@@ -122,7 +122,7 @@ class MixtureModel(DensityMixin, Estimator):
         blocks, missing = reading.all(source)
         _check_enough_rows(who, self.n_components, blocks.n_rows)
         task = self._task(blocks, missing)
-        rng = check_random_state(self.random_state)
+        rng = self._rng(task)
         n_init = 1 if resume else self.n_init
 
         best: tuple[EMRun, Recorder] | None = None
@@ -135,6 +135,15 @@ class MixtureModel(DensityMixin, Estimator):
             best = best_of(best, run, recorder, lambda run, best: run.bound > best.bound)
         assert best is not None
         return self._publish(*best, task)
+
+    def _rng(self, task: Task) -> np.random.RandomState:
+        """Random numbers for the starts.
+
+        Where nothing is drawn a number does not become a generator, which takes as long as some
+        iterations of a small fit; anything else is still looked at.
+        """
+        unused = not task.draws and isinstance(self.random_state, int)
+        return check_random_state(None if unused else self.random_state)
 
     def _publish(self, run: EMRun, recorder: Recorder, task: Task) -> Self:
         model, dtype = task.model, task.blocks.dtype

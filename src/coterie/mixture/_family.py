@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 class Mixture:
     """Where a fit stands: how likely each component is, and what each looks like.
 
-    `log_weights` has an entry a component and, where there is a uniform background, a last one
+    `log_weights` has an entry per component and, where there is a uniform background, a last one
     for it; `background` is its log-density. `components` is the family's own record, `mixing`
     what the rule for the weights remembers.
     """
@@ -135,7 +135,7 @@ class Likelihood(ABC):
         return joint + mixture.log_weights
 
     def tiles(self, block: Block, mixture: Mixture) -> Iterator[Block]:
-        """The block in pieces small enough to hold an entry a component for every row."""
+        """The block in pieces small enough to hold an entry per component for every row."""
         wide = max(len(mixture.log_weights), int(block.rows.shape[1]))
         step = max(64, self.tile_numbers // wide)
         for start in range(0, block.n_rows, step):
@@ -169,7 +169,7 @@ class Family(Likelihood):
     One of your own, to be fitted by `FamilyMixture`, says three things: `log_prob`, `summarise` and
     `maximise`. It may say more: `log_prior`, `n_parameters`, `draw`, `start`, and
     `expected_log_prob` if the free energy after the M-step should be known too. Components are
-    then a dict of arrays, parameters by name with an entry a component along the first axis, and
+    then a dict of arrays, parameters by name with an entry per component along the first axis, and
     a summary is an array or a dict of arrays, which are added over the rows. Rows come a tile at a
     time, as float64 of shape (n_rows, n_features). `docs/families.md` has an example.
 

@@ -12,6 +12,7 @@ from coterie._kernels import kernels
 from coterie.data import Block
 from coterie.mixture._covariance import Shape, clip_matrices, diagonal_of
 from coterie.mixture._family import Expectation, Family, Floats, Mixture
+from coterie.mixture._mixing import Mixing
 from coterie.mixture._noise import Box
 from coterie.mixture._overview import Overview
 from coterie.mixture._prior import Prior
@@ -103,25 +104,28 @@ class GaussianFamily(Family):
 
     def with_covariances(self, means: Floats, covariances: Floats, held: Any = False) -> Gaussians:
         """Components with these parameters, floored: all, or what has no factor or is `held`."""
-        automatic = self.reg_covar is None
-        least = 0.0 if automatic else self._blurred(covariances, means.shape[0])
+        all_of_them = self.reg_covar is None and "covariances" not in self.fixed
+        least = 0.0 if self.reg_covar is None else self._blurred(covariances, means.shape[0])
         factors, singular = self.shape.factor(covariances, least)
-        low = singular | np.resize(held, singular.shape)
-        if automatic and "covariances" not in self.fixed:
-            low = np.ones_like(low)
-        floored = np.zeros(low.size, dtype=np.intp)
-        if low.any():
-            clipped, floored = self.shape.clip(covariances, self._rows.floor)
-            if not automatic and not self.shape.diagonal:
-                clipped, in_own_units = self._clip_blurred(clipped, np.resize(least, low.shape))
-                floored = np.maximum(floored, in_own_units)
-            covariances = np.where(_along(low, covariances), clipped, covariances)
-            if singular.any() or (floored * low).any():  # otherwise nothing has changed
-                factors, _ = self.shape.factor(covariances)
+        if all_of_them:
+            low = np.ones_like(singular)
+            fine = self.shape.exceed(covariances, self._rows.floor)
+        else:
+            low = singular | np.resize(held, singular.shape) if np.any(held) else singular
+            fine = not low.any()
+        if fine and not singular.any():
+            return Gaussians(means, covariances, factors, np.zeros(means.shape[0], dtype=np.intp))
+        clipped, floored = self.shape.clip(covariances, self._rows.floor)
+        if self.reg_covar is not None and not self.shape.diagonal:
+            clipped, in_own_units = self._clip_blurred(clipped, least)
+            floored = np.maximum(floored, in_own_units)
+        covariances = np.where(_along(low, covariances), clipped, covariances)
+        if singular.any() or (floored * low).any():  # otherwise nothing has changed
+            factors, _ = self.shape.factor(covariances)
         return Gaussians(means, covariances, factors, np.resize(floored * low, means.shape[0]))
 
-    def _blurred(self, covariances: Floats, n_components: int) -> Floats | float:
-        """The share of a variance that rounding may have made, a component.
+    def _blurred(self, covariances: Floats, n_components: int) -> float:
+        """The share of a variance that rounding may have made.
 
         Sums of products of the rows are as good as the rows' type. Where the scatter of all rows
         is known and that between the means subtracted, what is left has the rounding of the whole.
@@ -138,7 +142,7 @@ class GaussianFamily(Family):
         return float(min(rounding * grown, _MOST_BLUR))
 
     def _clip_blurred(
-        self, covariances: Floats, least: Floats
+        self, covariances: Floats, least: float
     ) -> tuple[Floats, npt.NDArray[np.intp]]:
         """The covariances with no direction that rounding could have made.
 
@@ -147,7 +151,7 @@ class GaussianFamily(Family):
         clipped = covariances.reshape(-1, self.n_cols, self.n_cols).copy()
         n_raised = np.zeros(len(clipped), dtype=np.intp)
         for j, own in enumerate(clipped):
-            floor = np.diag(least[j] * np.diagonal(own))
+            floor = np.diag(least * np.diagonal(own))
             clipped[j : j + 1], n_raised[j : j + 1] = clip_matrices(own[np.newaxis], floor)
         return clipped.reshape(covariances.shape), n_raised
 
@@ -180,8 +184,12 @@ class GaussianFamily(Family):
         diagonal = self.shape.diagonal
         first, second = np.empty((k, d)), np.empty((k, d) if diagonal else (k, d, d))
         for j in range(k):
-            centred = rows - components.means[j]
-            weighted = centred * mass[:, j : j + 1]
+            own, heavy = mass[:, j], rows
+            here = np.flatnonzero(own)
+            if here.size < own.size:  # as where rows have one label each
+                own, heavy = own[here], rows[here]
+            centred = heavy - components.means[j]
+            weighted = centred * own[:, np.newaxis]
             first[j] = weighted.sum(axis=0)
             second[j] = (weighted * centred).sum(axis=0) if diagonal else weighted.T @ centred
         return Moments(first, second)
@@ -329,14 +337,9 @@ class GaussianFamily(Family):
         if self.shape.diagonal:
             mass = counts[:, np.newaxis]
             return summary.second - 2 * moved * summary.first + mass * np.square(moved)
-        back = moved[:, :, np.newaxis] * summary.first[:, np.newaxis, :]
-        outer = moved[:, :, np.newaxis] * moved[:, np.newaxis, :]
-        return (
-            summary.second
-            - back
-            - back.transpose(0, 2, 1)
-            + counts[:, np.newaxis, np.newaxis] * outer
-        )
+        scatter = np.empty(summary.second.shape)
+        kernels.scatter_about(counts, summary.first, summary.second, moved, scatter)
+        return scatter
 
     def expected_log_prob(
         self, components: Gaussians, counts: Floats, summary: Moments, before: Gaussians
@@ -355,6 +358,13 @@ class GaussianFamily(Family):
         if "covariances" not in self.fixed:
             free += self.shape.n_parameters(n_components, self.n_cols)
         return free
+
+    def kept(self, mixing: Mixing, mixture: Mixture) -> dict[str, Floats]:
+        """Weights without the background's and covariances (k, d, d), for a history."""
+        components = mixture.components
+        k, d = components.means.shape
+        full = np.broadcast_to(self.shape.full(components.covariances, k, d), (k, d, d))
+        return {"weights": mixing.shares(mixture)[:k].copy(), "covariances": full.copy()}
 
     def draw(
         self, components: Gaussians, component: int, size: int, rng: np.random.RandomState
@@ -382,7 +392,7 @@ class GaussianFamily(Family):
 
 
 def _along(mask: npt.NDArray[np.bool_], array: Floats) -> npt.NDArray[np.bool_]:
-    """The mask, an entry a component or one for all, shaped to select from `array`."""
+    """The mask, an entry per component or one for all, shaped to select from `array`."""
     if mask.shape[0] != array.shape[0]:
         return np.full(array.shape, mask[0])
     return mask.reshape((-1,) + (1,) * (array.ndim - 1))

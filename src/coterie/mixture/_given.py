@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from coterie.mixture._family import Floats, Mixture
 from coterie.mixture._gaussian import GaussianFamily, Gaussians
 from coterie.mixture._mixing import log_shares
 from coterie.mixture._noise import with_background
+
+#: What given weights may sum to beside one: as much as NumPy calls close.
+_NEAR_ONE = 1.001e-5
 
 
 def given_within(
@@ -32,7 +36,7 @@ def given_weights(who: str, given: Any, n_components: int) -> Floats | None:
     if given is None:
         return None
     weights = given_array(who, "weights_init", given, (n_components,), "component")
-    if (weights < 0).any() or not np.isclose(weights.sum(), 1):
+    if (weights < 0).any() or not abs(weights.sum() - 1) <= _NEAR_ONE:
         raise ValueError(
             f"{who}: The parameter 'weights' should be normalized, but weights_init sums to "
             f"{weights.sum():.5f} and its least entry is {weights.min():.5f}; give non-negative "
@@ -73,12 +77,21 @@ class GivenGaussians:
         """Whether nothing is left to draw."""
         return all(own is not None for own in (self.weights, self.means, self.covariances))
 
+    @cached_property
+    def components(self) -> Gaussians:
+        """The components of what is given whole."""
+        assert self.means is not None
+        assert self.covariances is not None
+        return self.family.with_covariances(self.means, self.covariances)
+
     def __call__(self, drawn: Mixture) -> Mixture:
         components: Gaussians = drawn.components
         if self.weights is not None:
             drawn = replace(drawn, log_weights=log_shares(self.weights))
             if drawn.background is not None:
                 drawn = with_background(drawn, drawn.background)
+        if self.whole:
+            return replace(drawn, components=self.components)
         if self.means is not None:
             components = replace(components, means=self.means)
         if self.covariances is not None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from coterie.mixture._task import EMRun, Model, Task
 class Slope:
     """A point of the search: its mixture, the E-step there, the objective and its gradient.
 
-    The objective is minus the log-likelihood a row; with a prior, minus the log-posterior.
+    The objective is minus the log-likelihood per row; with a prior, minus the log-posterior.
     """
 
     vector: Floats
@@ -38,7 +37,7 @@ class Slope:
 
 @dataclass(frozen=True)
 class Objective:
-    """What a search descends: minus the log-likelihood a row of mixtures written as vectors.
+    """What a search descends: minus the log-likelihood per row of mixtures written as vectors.
 
     `share` tells how much of all rows `blocks` are; `total_weight` is that of all.
     """
@@ -94,13 +93,12 @@ class Objective:
         model = replace(self.model, family=replace(self._family, sampled=True))
         return replace(self, model=model, blocks=batch, share=batch.n_rows / self.blocks.n_rows)
 
-    def record(
-        self, recorder: Recorder, slope: Slope, n_iter: int, shown: Callable[[Mixture], Any]
-    ) -> bool:
+    def record(self, recorder: Recorder, slope: Slope, n_iter: int, task: Task) -> bool:
         """Note an iteration as EM does, save that there are no half-steps; True to stop."""
         whole = slope.objective * self.total_weight
         return recorder.iteration(
-            shown(slope.mixture),
+            task.shown(slope.mixture),
+            partial(task.kept, slope.mixture),
             iteration=n_iter,
             objective_assign=whole,
             objective_update=whole,

@@ -97,7 +97,7 @@ def sum_completed(block: Block, judge: Judge) -> Fit:
 
 
 def sum_free_energy(block: Block, judge: Judge, resp: npt.NDArray[Any]) -> float:
-    """F of a block for given responsibilities, an entry a row of the source."""
+    """F of a block for given responsibilities, an entry per row of the source."""
     read, family, mixture = judge(block)
     total = 0.0
     for tile in family.tiles(read, mixture):

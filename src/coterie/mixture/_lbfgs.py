@@ -26,7 +26,7 @@ def lbfgs(task: Task, start: Mixture, recorder: Recorder, before: float = -np.in
     """Descend by SciPy's L-BFGS-B.
 
     Byrd, Lu, Nocedal & Zhu (1995). An iteration is one pass over the blocks, sometimes a few.
-    Settles once the log-likelihood a row changes by less than `tol` in an iteration, or where the
+    Settles once the log-likelihood per row changes by less than `tol` in an iteration, or where the
     gradient vanishes.
     """
     objective = Objective.begun(task, start)
@@ -40,7 +40,7 @@ def lbfgs(task: Task, start: Mixture, recorder: Recorder, before: float = -np.in
         slope = search.at(intermediate_result.x)
         before = bounds[-1] if bounds else -first.objective
         bounds.append(-slope.objective)
-        stop = objective.record(recorder, slope, len(bounds), task.shown)
+        stop = objective.record(recorder, slope, len(bounds), task)
         settled = abs(bounds[-1] - before) < task.tol
         if settled or stop:
             raise StopIteration

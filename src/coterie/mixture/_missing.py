@@ -38,7 +38,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Patterns:
-    """Rows in memory, and the patterns they fall into: found once, one index a row."""
+    """Rows in memory, and the patterns they fall into: found once, one index per row."""
 
     rows: Any
     found: tuple[Pattern, ...]

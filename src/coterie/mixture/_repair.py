@@ -55,6 +55,8 @@ class Reseeding:
         components: Gaussians = mixture.components
         k, d = components.means.shape
         dead = expected.counts[:k] <= _DEAD_SHARE * expected.counts.sum()
+        if not (dead.any() or components.floored.any()):
+            return None
         collapsed = (components.floored == d) & ~dead
         self._note_floored(components, dead | collapsed, recorder, n_iter)
         again = []

@@ -63,7 +63,7 @@ def sgd(task: Task, start: Mixture, recorder: Recorder, before: float = -np.inf)
         vector, mean = _epoch(objective, vector, size, _RATE * _SLOWER**n_falls, adam, rng)
         slope = objective.at(mean)
         bounds.append(-slope.objective)
-        stop = objective.record(recorder, slope, n_iter, task.shown)
+        stop = objective.record(recorder, slope, n_iter, task)
         if slope.objective < best.objective:
             best = slope
         n_idle += 1

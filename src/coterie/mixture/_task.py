@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,7 +25,8 @@ class Model:
         """M-step: new weights and new components."""
         counts = expected.counts[: self.family.n_components(mixture.components)]
         components = self.family.maximise(counts, expected.summary, mixture.components)
-        return replace(self.mixing.update(expected.counts, mixture), components=components)
+        weighed = self.mixing.update(expected.counts, mixture)
+        return Mixture(weighed.log_weights, components, weighed.background, weighed.mixing)
 
     def n_parameters(self, mixture: Mixture) -> int:
         """Free parameters of the components and of the weights."""
@@ -111,10 +112,11 @@ class Task:
 
     `begin` makes the start of a run, `solve` descends from it until the bound changes by less than
     `tol` or `max_iter` iterations are over. `shown` is what of a mixture the callback and
-    ``keep="parameters"`` get, `bound` what `tol` is compared with. Of one run each: `repair` looks
-    at the mixture after every M-step; `coordinates` writes mixtures as vectors for the solvers and
-    accelerators that need them; `accelerate` proposes bolder steps, and one that would raise F is
-    taken back; `rng` are random numbers that the starts do not notice.
+    ``keep="parameters"`` get, `kept` what the latter gets besides, by name; `bound` is what `tol`
+    is compared with. Of one run each: `repair` looks at the mixture after every M-step;
+    `coordinates` writes mixtures as vectors for the solvers and accelerators that need them;
+    `accelerate` proposes bolder steps, and one that would raise F is taken back; `rng` are random
+    numbers that the starts do not notice. `draws` tells whether starts need any of their own.
     """
 
     blocks: Source
@@ -124,11 +126,13 @@ class Task:
     begin: Begin
     solve: Solver
     shown: Callable[[Mixture], Any]
+    kept: Callable[[Mixture], Mapping[str, Any]] = lambda mixture: {}
     bound: Bound = mean_log_lik
     repair: Callable[[], Repair | None] = lambda: None
     coordinates: Callable[[Mixture], Any] = lambda like: None
     accelerate: Callable[[Any], Accelerator | None] = lambda coordinates: None
     rng: Callable[[], np.random.RandomState] = np.random.RandomState
+    draws: bool = True
 
     @property
     def total_weight(self) -> float:

@@ -14,7 +14,7 @@ from coterie._history import Recorder
 from coterie._stored import Array, Field, Many, Real, Sizes
 from coterie.data import Source
 from coterie.mixture._arrays import given_array, rounded
-from coterie.mixture._covariance import SHAPES
+from coterie.mixture._covariance import SHAPES, is_symmetric
 from coterie.mixture._em import em
 from coterie.mixture._estimator import MixtureModel, check_as_fitted
 from coterie.mixture._family import Floats, Mixture
@@ -38,7 +38,7 @@ class BayesianGaussianMixture(MixtureModel):
 
     Drop-in for `sklearn.mixture.BayesianGaussianMixture`: same parameters, attributes, arithmetic.
 
-    Time O(n k d^2) an iteration (diag, spherical: O(n k d)), one pass over X. Memory beyond X:
+    Time O(n k d^2) per iteration (diag, spherical: O(n k d)), one pass over X. Memory beyond X:
     O(k d^2), nothing of n x k.
 
     Parameters
@@ -75,9 +75,10 @@ class BayesianGaussianMixture(MixtureModel):
         Accepted for scikit-learn's sake.
     n_threads : int or None, default=None
     callback : callable or None, default=None
-        Called once an iteration with a `Progress`; returning True stops.
+        Called once per iteration with a `Progress`; returning True stops.
     keep : {None, "parameters"}, default=None
-        "parameters" stores the means of every iteration in `history_`.
+        "parameters" stores the means, weights and covariances (k, d, d) of every iteration in
+        `history_`.
 
     Attributes
     ----------
@@ -103,7 +104,7 @@ covariance_prior_
     lower_bounds_ : list of float
         The same for every iteration.
     history_ : list of dict
-        One entry an iteration: minus the whole bound after each half-step, and more.
+        One entry per iteration: minus the whole bound after each half-step, and more.
     events_ : list of dict
         What else happened.
 
@@ -111,11 +112,11 @@ covariance_prior_
     --------
     >>> import numpy as np
     >>> from coterie import BayesianGaussianMixture
-    >>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> X = np.repeat([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]], 20, axis=0)
     >>> model = BayesianGaussianMixture(2, random_state=0).fit(X)
-    >>> model.means_.round(1)
-    array([[8.9, 2. ],
-           [2.1, 2. ]])
+    >>> model.means_[model.means_[:, 0].argsort()].round(1)
+    array([[1.1, 2. ],
+           [9.9, 2. ]])
     """
 
     _stores: ClassVar[Mapping[str, Field]] = {
@@ -219,6 +220,7 @@ covariance_prior_
         overview = look_over(blocks, blocks.take([0])[0], diagonal=shape.diagonal)
         check_squares(who, overview)
         model = self._model(overview)
+        assert isinstance(model.family, VariationalFamily)
         nobody = np.zeros(int(self.n_components))
         blank = Mixture(nobody, model.family.blank(nobody.size))
         return Task(
@@ -236,6 +238,7 @@ covariance_prior_
             ),
             solve=em,
             shown=lambda mixture: mixture.components.means,
+            kept=partial(model.family.kept, model.mixing),
             bound=_bound(model, nobody.size),
         )
 
@@ -404,7 +407,7 @@ def _singular(matrix: Floats) -> bool:
     """Whether a matrix, or the diagonal of one, is no covariance."""
     if matrix.ndim == 1:
         return bool(SHAPES["diag"].factor(matrix[np.newaxis])[1].any())
-    return bool(SHAPES["tied"].factor(matrix)[1].any()) or not np.allclose(matrix, matrix.T)
+    return bool(SHAPES["tied"].factor(matrix)[1].any()) or not is_symmetric(matrix)
 
 
 def _widened(matrix: Floats, floor: Floats) -> Floats:

@@ -26,7 +26,7 @@ class BernoulliMixture(PlainMixture):
     p(x) = sum_j w_j prod_c theta_jc^x_c (1 - theta_jc)^(1 - x_c). Dense rows and CSR, which is
     never made dense: then a zero costs nothing.
 
-    Time O(n k d) an iteration (CSR: k times the stored values), one pass over X. Memory beyond X:
+    Time O(n k d) per iteration (CSR: k times the stored values), one pass over X. Memory beyond X:
     O(k d), nothing of n x k; with a `threshold` also one copy of X.
 
     Parameters
@@ -53,7 +53,7 @@ class BernoulliMixture(PlainMixture):
     converged_, n_iter_, lower_bounds_, history_, events_
         As in `GaussianMixture`.
     lower_bound_ : float
-        Mean log-likelihood a row plus the log-prior's share, at the last E-step.
+        Mean log-likelihood per row plus the log-prior's share, at the last E-step.
 
     References
     ----------

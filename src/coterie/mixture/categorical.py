@@ -29,8 +29,8 @@ class CategoricalMixture(TableMixture):
     p(x) = sum_j w_j prod_c theta_jc[x_c]. The categories of a column may be whole numbers, words
     or truth values; a missing cell (None, NaN) is left out of the product.
 
-    Time O(n k d) an iteration, one pass over the rows, whatever the number of categories. Memory
-    beyond X: 12 bytes a cell for the encoded rows, O(k) a category, nothing of n x k.
+    Time O(n k d) per iteration, one pass over the rows, whatever the number of categories. Memory
+    beyond X: 12 bytes per cell for the encoded rows, O(k) a category, nothing of n x k.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class CategoricalMixture(TableMixture):
     converged_, n_iter_, lower_bounds_, history_, events_
         As in `GaussianMixture`.
     lower_bound_ : float
-        Mean log-likelihood a row plus the log-prior's share, at the last E-step.
+        Mean log-likelihood per row plus the log-prior's share, at the last E-step.
 
     References
     ----------

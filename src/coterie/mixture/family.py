@@ -58,12 +58,12 @@ class FamilyMixture(MixtureModel):
     ----------
     weights_ : array of shape (n_components,)
     parameters_ : dict of arrays
-        What the family's M-step returned, in float64, an entry a component along the first axis.
+        What the family's M-step returned, in float64, an entry per component along the first axis.
     converged_, n_iter_, lower_bounds_, history_, events_
         As in `GaussianMixture`; after the M-step the free energy is that of the E-step, unless
         the family has `expected_log_prob`. The event "fell" tells of a likelihood that fell.
     lower_bound_ : float
-        Mean log-likelihood a row plus the log-prior's share, at the last E-step.
+        Mean log-likelihood per row plus the log-prior's share, at the last E-step.
 
     Notes
     -----
@@ -86,7 +86,7 @@ class FamilyMixture(MixtureModel):
     >>> model = FamilyMixture(Exponential(), 2, random_state=0).fit(X)
     >>> (1 / model.parameters_["rates"]).round()
     array([[  2.],
-           [200.]])
+           [194.]])
     """
 
     _stores: ClassVar[Mapping[str, Field]] = {**MixtureModel._stores, "parameters_": Parts()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,16 +61,16 @@ class GaussianMixture(MixtureModel):
     Drop-in for `sklearn.mixture.GaussianMixture`: same parameters, attributes and arithmetic. Rows
     may hold NaN; they enter through what was observed (Ghahramani & Jordan 1994).
 
-    Time O(n k d^2) an iteration (diag, spherical: O(n k d)), one pass over X; each pattern of
+    Time O(n k d^2) per iteration (diag, spherical: O(n k d)), one pass over X; each pattern of
     missing columns adds O(k d^3). Memory beyond X: O(k d^2), nothing of n x k; where cells
-    are missing, an index a row.
+    are missing, an index per row.
 
     Parameters
     ----------
     n_components : int, default=1
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
     tol : float, default=1e-3
-        Settled once the mean log-likelihood a row changes by less than this.
+        Settled once the mean log-likelihood per row changes by less than this.
     reg_covar : float or "auto", default=1e-6
         A number is added to every variance. "auto" instead keeps every covariance at least a
         millionth of the rows' own: free of scale, and the exact M-step under that constraint.
@@ -109,9 +110,10 @@ class GaussianMixture(MixtureModel):
         Accepted for scikit-learn's sake.
     n_threads : int or None, default=None
     callback : callable or None, default=None
-        Called once an iteration with a `Progress`; returning True stops.
+        Called once per iteration with a `Progress`; returning True stops.
     keep : {None, "parameters"}, default=None
-        "parameters" stores the means of every iteration in `history_`.
+        "parameters" stores the means, weights and covariances (k, d, d) of every iteration in
+        `history_`.
 
     Attributes
     ----------
@@ -126,11 +128,11 @@ class GaussianMixture(MixtureModel):
     converged_ : bool
     n_iter_ : int
     lower_bound_ : float
-        Mean log-likelihood a row (with a prior: log-posterior) at the last E-step.
+        Mean log-likelihood per row (with a prior: log-posterior) at the last E-step.
     lower_bounds_ : list of float
         The same for every iteration.
     history_ : list of dict
-        One entry an iteration of the run that was kept: the free energy after each half-step, its
+        One entry per iteration of the run that was kept: the free energy after each half-step, its
         two terms after the E-step, the log-likelihood, seconds.
     events_ : list of dict
         What else happened: repaired covariances, components begun anew, early stops.
@@ -277,7 +279,8 @@ class GaussianMixture(MixtureModel):
             given_means(who, self.means_init, (k, family.n_cols)),
             given_covariances(who, family, self.precisions_init, k),
         )
-        blank = Mixture(log_shares(np.ones(k)), family.blank(k))
+        components = given.components if given.whole else family.blank(k)
+        blank = Mixture(log_shares(np.ones(k)), components)
         if family.box is not None:
             blank = with_background(blank, family.box.log_density())
 
@@ -293,12 +296,14 @@ class GaussianMixture(MixtureModel):
             begin=Beginning(who, model, blank, start, rows, given, note_alike),
             solve=SOLVERS[self.solver],
             shown=lambda mixture: mixture.components.means,
+            kept=partial(family.kept, model.mixing),
             repair=lambda: Reseeding(blocks, model, self._own_rng),
             coordinates=lambda like: Coordinates(
                 family, like, WEIGHTS[self.weights], frozenset(self.fixed)
             ),
             accelerate=ACCELERATORS[self.accelerate],
             rng=self._own_rng,
+            draws=not given.whole,
         )
 
     def _own_rng(self) -> np.random.RandomState:

@@ -37,7 +37,7 @@ class MixedMixture(TableMixture):
     exact likelihood of what was observed; a row without any cell gets the weights as its
     responsibilities.
 
-    Time O(n k d) an iteration, one pass over the rows. Memory beyond X: 12 bytes for a cell with
+    Time O(n k d) per iteration, one pass over the rows. Memory beyond X: 12 bytes for a cell with
     categories, 36 for a numeric one, nothing of n x k.
 
     Parameters
@@ -78,7 +78,7 @@ class MixedMixture(TableMixture):
     converged_, n_iter_, lower_bounds_, history_, events_
         As in `GaussianMixture`.
     lower_bound_ : float
-        Mean log-likelihood a row plus the log-prior's share, at the last E-step.
+        Mean log-likelihood per row plus the log-prior's share, at the last E-step.
 
     References
     ----------

@@ -27,7 +27,7 @@ class PoissonMixture(PlainMixture):
     p(x) = sum_j w_j prod_c rate_jc^x_c exp(-rate_jc) / x_c!. Dense rows and CSR, which is never
     made dense: then a zero costs nothing.
 
-    Time O(n k d) an iteration (CSR: k times the stored values), one pass over X. Memory beyond X:
+    Time O(n k d) per iteration (CSR: k times the stored values), one pass over X. Memory beyond X:
     O(k d), nothing of n x k.
 
     Parameters
@@ -56,7 +56,7 @@ class PoissonMixture(PlainMixture):
     converged_, n_iter_, lower_bounds_, history_, events_
         As in `GaussianMixture`.
     lower_bound_ : float
-        Mean log-likelihood a row plus the log-prior's share, at the last E-step.
+        Mean log-likelihood per row plus the log-prior's share, at the last E-step.
 
     References
     ----------
@@ -67,9 +67,10 @@ class PoissonMixture(PlainMixture):
     >>> import numpy as np
     >>> from coterie import PoissonMixture
     >>> X = np.array([[9, 1], [11, 1], [10, 1], [0, 19], [0, 21], [0, 20]])
-    >>> PoissonMixture(2, random_state=0).fit(X).rates_.round(1)
-    array([[10.,  1.],
-           [ 0., 20.]])
+    >>> rates = PoissonMixture(2, random_state=0).fit(X).rates_
+    >>> rates[rates[:, 0].argsort()].round(1)
+    array([[ 0., 20.],
+           [10.,  1.]])
     """
 
     _stores: ClassVar[Mapping[str, Field]] = {

@@ -30,7 +30,7 @@ class StudentTMixture(GaussianMixture):
     component by a one-dimensional root in [0.5, 10^4]. The two do not interact, so together they
     are the exact M-step.
 
-    Time O(n k d^2) an iteration (diag, spherical: O(n k d)), in NumPy, a tile of rows at a time.
+    Time O(n k d^2) per iteration (diag, spherical: O(n k d)), in NumPy, a tile of rows at a time.
     Memory beyond X: O(k d^2) and a tile, nothing of n x k.
 
     Parameters
