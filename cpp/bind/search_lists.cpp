@@ -10,7 +10,8 @@
 #include "search_args.hpp"
 
 #include "coterie/search/certified_lists.hpp"
-#include "coterie/search/lists.hpp"
+#include "coterie/search/row_terms.hpp"
+#include "coterie/search/search_lists.hpp"
 
 namespace coterie::bind {
 
@@ -20,6 +21,8 @@ namespace {
 struct ListArgs {
     Cube<const std::uint8_t> blocks;
     Column<const std::int64_t> row_starts, rows, ids;
+    Table<const std::uint16_t> terms;
+    Column<const double> term_lows, term_steps, origin;
     std::int64_t n_parts = 0;
     int bits = 0;
     std::vector<std::int64_t> block_starts;
@@ -28,7 +31,11 @@ struct ListArgs {
         return read_attribute(from, "blocks", blocks) &&
                read_attribute(from, "row_starts", row_starts) &&
                read_attribute(from, "rows", rows) && read_attribute(from, "ids", ids) &&
-               read_attribute(from, "n_parts", n_parts) && read_attribute(from, "bits", bits);
+               read_attribute(from, "terms", terms) &&
+               read_attribute(from, "term_lows", term_lows) &&
+               read_attribute(from, "term_steps", term_steps) &&
+               read_attribute(from, "origin", origin) && read_attribute(from, "n_parts", n_parts) &&
+               read_attribute(from, "bits", bits);
     }
 
     void check() {
@@ -49,12 +56,24 @@ struct ListArgs {
                     static_cast<std::int64_t>(blocks.shape(1)) == view().codes(0).n_bytes() &&
                     blocks.shape(2) == search::block_rows,
                 "blocks must hold the rows of every list, 64 each");
+        if (bits == 8) return;  // terms are of 4 bits
+        require(static_cast<std::int64_t>(terms.shape(0)) == block_starts.back() &&
+                    terms.shape(1) == search::block_rows,
+                "there must be one term a row of the blocks");
+        require_length(term_lows, n_lists, "there must be one least term a list");
+        require_length(term_steps, n_lists, "there must be one step of terms a list");
     }
 
     search::Lists view() const {
-        return {blocks.data(), row_starts.data(), block_starts.data(),
-                rows.data(),   ids.data(),        n_parts,
-                bits};
+        return {blocks.data(),
+                row_starts.data(),
+                block_starts.data(),
+                rows.data(),
+                ids.data(),
+                n_parts,
+                bits,
+                {terms.data(), term_lows.data(), term_steps.data(),
+                 static_cast<std::int64_t>(row_starts.shape(0)) - 1, origin.data()}};
     }
 };
 
@@ -82,6 +101,7 @@ struct SpaceArgs {
         require(space.centers.n_cols == n_cols, "queries and centres must have the same columns");
         require_length(lists.row_starts, space.centers.n_rows + 1,
                        "there must be one centre a list");
+        if (lists.bits == 4) require_length(lists.origin, n_cols, "the origin must be a point");
         return space;
     }
 };
@@ -147,6 +167,21 @@ void search_lists_of(ListArgs lists, const SpaceArgs& given, Probes probes,
     });
 }
 
+void row_terms_of(ListArgs lists, const SpaceArgs& given, Table<std::uint16_t> numbers,
+                  Column<double> lows, Column<double> steps, int n_threads) {
+    lists.check();
+    require(lists.bits == 4, "terms are of codes of 4 bits");
+    const search::ListSpace space = given.checked(lists, Measure::squares);
+    require_length(numbers, lists.block_starts.back(), "there must be one number a row");
+    require(numbers.shape(1) == search::block_rows, "there must be one number a row");
+    require_length(lows, space.centers.n_rows, "there must be one least term a list");
+    require_length(steps, space.centers.n_rows, "there must be one step a list");
+    without_gil([&] {
+        search::make_row_terms(lists.view(), space, numbers.data(), lows.data(), steps.data(),
+                               crew_of(n_threads));
+    });
+}
+
 template <class In>
 void search_lists_and_compare_of(ListArgs lists, const SpaceArgs& given, Probes probes,
                                  std::int64_t n_found, Table<const In> rows,
@@ -199,6 +234,8 @@ void add_search_lists(nb::module_& m) {
     using namespace nb::literals;
     m.def("search_lists", &search_lists_of, "lists"_a, "asked"_a, "probes"_a.noconvert(),
           "metric"_a, "values"_a.noconvert(), "ids"_a.noconvert(), "n_threads"_a);
+    m.def("row_terms", &row_terms_of, "lists"_a, "asked"_a, "numbers"_a.noconvert(),
+          "lows"_a.noconvert(), "steps"_a.noconvert(), "n_threads"_a);
     const auto add_comparing = [&]<class In>(In) {
         m.def("search_lists_and_compare", &search_lists_and_compare_of<In>, "lists"_a, "asked"_a,
               "probes"_a.noconvert(), "n_found"_a, "rows"_a.noconvert(), "metric"_a,

@@ -11,8 +11,9 @@
 #include "coterie/search/code_tables.hpp"
 #include "coterie/search/finish.hpp"
 #include "coterie/search/flat.hpp"
-#include "coterie/search/lists.hpp"
 #include "coterie/search/nearest_codes.hpp"
+#include "coterie/search/row_terms.hpp"
+#include "coterie/search/search_lists.hpp"
 
 using namespace coterie;
 using namespace coterie::search;
@@ -154,73 +155,169 @@ TEST(codes_are_found_by_plain_sums_and_compared_by_rows) {
                 }
 }
 
+namespace {
+
+// Random lists of whole numbers, and queries that look into them.
+struct RandomLists {
+    // Whole blocks and others, and a list without rows.
+    static constexpr std::int64_t n_lists = 6, n = 1000, d = 7;
+    const std::vector<std::int64_t> row_starts{0, 1, 65, 65, 129, 400, 1000}, starts{0, 2, 3, 7};
+    std::int64_t n_words, n_queries, n_probes;
+    std::vector<std::int64_t> block_starts{0}, ids = shuffled(n), rows, probes;
+    RandomCodes made;
+    std::vector<float> words;
+    std::vector<double> centers, asked, origin = std::vector<double>(d);
+    std::vector<std::uint16_t> numbers;
+    std::vector<double> lows = std::vector<double>(n_lists), steps = lows;
+    Lists lists;
+    ListSpace space;
+
+    RandomLists(int bits, Measure measure, std::int64_t n_queries, std::int64_t n_probes,
+                double far = 0, bool close = false)
+        : n_words(std::int64_t{1} << bits),
+          n_queries(n_queries),
+          n_probes(n_probes),
+          rows(n),
+          made(20 * 64, 3, bits),
+          words(noise(d * n_words, 6)) {
+        // One codeword far away makes steps so long that all others are within a few.
+        for (std::size_t i = 0; close && i < words.size(); ++i)
+            words[i] = i % n_words == 15 ? 1000 : words[i] / 777;
+        for (std::int64_t l = 0; l < n_lists; ++l)
+            block_starts.push_back(block_starts[l] + (row_starts[l + 1] - row_starts[l] + 63) / 64);
+        for (std::int64_t i = 0; i < n; ++i) rows[i] = n - 1 - i;
+        for (std::int64_t q = 0; q < n_queries; ++q)
+            for (std::int64_t j = 0; j < n_probes; ++j) probes.push_back((q + j) % n_lists);
+        const std::vector<float> drawn = noise((n_lists + n_queries) * d, 8);
+        for (const float value : drawn)
+            (centers.size() < n_lists * d ? centers : asked).push_back(far + value);
+        if (measure == Measure::squares) origin.assign(d, far);
+        numbers.resize(block_starts.back() * 64);
+        lists = {made.blocks.data(),
+                 row_starts.data(),
+                 block_starts.data(),
+                 rows.data(),
+                 ids.data(),
+                 3,
+                 bits,
+                 {numbers.data(), lows.data(), steps.data(), n_lists, origin.data()}};
+        space = {{words.data(), starts.data(), 3, n_words},
+                 measure,
+                 matrix(centers, d),
+                 matrix(asked, d)};
+        if (bits == 4 && measure == Measure::squares)
+            make_row_terms(lists, space, numbers.data(), lows.data(), steps.data(), Crew{2, {}});
+    }
+
+    // What a query may find, by the sums that it is held to.
+    std::vector<Found> all(std::int64_t q) const {
+        const bool squares = space.measure == Measure::squares;
+        std::vector<Found> found;
+        for (std::int64_t j = 0; j < n_probes; ++j) {
+            const std::int64_t l = probes[q * n_probes + j];
+            std::vector<float> table(3 * n_words);
+            double base = 0;
+            for (std::int64_t t = 0; t < d; ++t) {
+                const double query = asked[q * d + t], center = centers[l * d + t];
+                const auto r = static_cast<float>(squares ? query - center : query);
+                if (!squares) base -= rounded(query * center);
+                const std::int64_t m = t < 2 ? 0 : t < 3 ? 1 : 2;
+                for (std::int64_t c = 0; c < n_words; ++c) {
+                    const float word = words[t * n_words + c];
+                    table[m * n_words + c] +=
+                        squares ? rounded((r - word) * (r - word)) : rounded(-r * word);
+                }
+            }
+            const Codes codes = lists.codes(l);
+            for (std::int64_t i = 0; i < codes.n_rows; ++i)
+                found.push_back({base + plain_value(codes, table.data(), i), ids[row_starts[l] + i],
+                                 rows[row_starts[l] + i]});
+        }
+        return found;
+    }
+};
+
+}  // namespace
+
 TEST(lists_are_searched_where_they_are_probed) {
     for (const int bits : {4, 8})
         for (const Measure measure : {Measure::squares, Measure::product})
             for (const std::int64_t n_queries : {1, 3, 50})
-                for (const std::int64_t n_probes : {1, 3, 6}) {
-                    check::say("bits", bits, "queries", n_queries, "probes", n_probes);
-                    // Whole blocks and others, and a list without rows.
-                    const std::vector<std::int64_t> row_starts{0, 1, 65, 65, 129, 400, 1000};
-                    const std::vector<std::int64_t> starts{0, 2, 3, 7};
-                    const std::int64_t n_lists = 6, n = 1000, d = 7, k = 12;
-                    std::vector<std::int64_t> block_starts{0};
-                    for (std::int64_t l = 0; l < n_lists; ++l)
-                        block_starts.push_back(block_starts[l] +
-                                               (row_starts[l + 1] - row_starts[l] + 63) / 64);
-                    const RandomCodes made(block_starts[n_lists] * 64, 3, bits);
-                    const std::vector<std::int64_t> ids = shuffled(n);
-                    std::vector<std::int64_t> rows(n), probes;
-                    for (std::int64_t i = 0; i < n; ++i) rows[i] = n - 1 - i;
-                    for (std::int64_t q = 0; q < n_queries; ++q)
-                        for (std::int64_t j = 0; j < n_probes; ++j)
-                            probes.push_back((q + j) % n_lists);
-                    const std::int64_t n_words = std::int64_t{1} << bits;
-                    const std::vector<float> words = noise(d * n_words, 6);
-                    const std::vector<float> drawn = noise((n_lists + n_queries) * d, 8);
-                    const std::vector<double> centers(drawn.begin(), drawn.begin() + n_lists * d),
-                        asked(drawn.begin() + n_lists * d, drawn.end());
-                    const Lists lists{made.blocks.data(),
-                                      row_starts.data(),
-                                      block_starts.data(),
-                                      rows.data(),
-                                      ids.data(),
-                                      3,
-                                      bits};
-                    const ListSpace space{{words.data(), starts.data(), 3, n_words},
-                                          measure,
-                                          matrix(centers, d),
-                                          matrix(asked, d)};
-                    Room room(n_queries, k);
-                    search_lists(lists, space, probes.data(), n_probes, k,
-                                 TellAsFound{room.answers()}, Crew{2, {}});
-                    for (std::int64_t q = 0; q < n_queries; ++q) {
-                        std::vector<Found> all;
-                        for (std::int64_t j = 0; j < n_probes; ++j) {
-                            const std::int64_t l = probes[q * n_probes + j];
-                            // Whole numbers, so that the order of sums does not matter.
-                            std::vector<float> table(3 * n_words);
-                            double base = 0;
-                            for (std::int64_t t = 0; t < d; ++t) {
-                                const double query = asked[q * d + t], center = centers[l * d + t];
-                                if (measure == Measure::product) base -= query * center;
-                                const std::int64_t m = t < 2 ? 0 : t < 3 ? 1 : 2;
-                                for (std::int64_t c = 0; c < n_words; ++c) {
-                                    const double word = words[t * n_words + c];
-                                    table[m * n_words + c] += static_cast<float>(
-                                        measure == Measure::squares
-                                            ? (query - center - word) * (query - center - word)
-                                            : -query * word);
-                                }
-                            }
-                            const Codes codes = lists.codes(l);
-                            for (std::int64_t i = 0; i < codes.n_rows; ++i)
-                                all.push_back({base + plain_value(codes, table.data(), i),
-                                               ids[row_starts[l] + i]});
-                        }
-                        room.check(q, all);
+                for (const std::int64_t n_probes : {1, 3, 6})
+                    for (const double far : {0.0, 4096.0}) {
+                        if (far > 0 && measure == Measure::product) continue;  // rounds
+                        check::say("bits", bits, "queries", n_queries, "probes", n_probes);
+                        const RandomLists made(bits, measure, n_queries, n_probes, far);
+                        Room room(n_queries, 12);
+                        search_lists(made.lists, made.space, made.probes.data(), n_probes, 12,
+                                     TellAsFound{room.answers()}, Crew{2, {}});
+                        for (std::int64_t q = 0; q < n_queries; ++q) room.check(q, made.all(q));
                     }
-                }
+}
+
+TEST(rows_within_a_step_are_told_apart) {
+    for (const Measure measure : {Measure::squares, Measure::product})
+        for (const std::int64_t k : {1, 12, 100}) {
+            check::say("k", k);
+            const RandomLists made(4, measure, 50, 6, 0, true);
+            Room room(50, k);
+            search_lists(made.lists, made.space, made.probes.data(), 6, k,
+                         TellAsFound{room.answers()}, Crew{2, {}});
+            for (std::int64_t q = 0; q < 50; ++q) room.check(q, made.all(q));
+        }
+}
+
+TEST(rows_of_lists_are_compared_exactly) {
+    for (const int bits : {4, 8})
+        for (const std::int64_t n_found : {5, 40, 1000}) {
+            check::say("bits", bits, "found", n_found);
+            const RandomLists made(bits, Measure::squares, 20, 6);
+            const std::vector<float> rows = noise(made.n * 3, 12), asked = noise(20 * 3, 13);
+            Room room(20, 5);
+            search_lists(
+                made.lists, made.space, made.probes.data(), 6, n_found,
+                CompareExactly{room.answers(), Measure::squares, matrix(rows, 3), matrix(asked, 3)},
+                Crew{2, {}});
+            for (std::int64_t q = 0; q < 20; ++q) {
+                std::vector<Found> all = made.all(q), exactly;
+                std::sort(all.begin(), all.end());
+                all.resize(std::min<std::size_t>(all.size(), n_found));
+                for (const Found& found : all)
+                    exactly.push_back({squared(&rows[found.row * 3], &asked[q * 3], 3), found.id});
+                room.check(q, exactly);
+            }
+        }
+}
+
+TEST(many_rows_alike_do_not_crowd_a_shortlist) {
+    // More equals than a shortlist keeps: the lowest ids win.
+    const std::int64_t n = 9000;
+    const std::vector<std::int64_t> row_starts{0, n}, block_starts{0, (n + 63) / 64},
+        starts{0, 1, 2};
+    const std::vector<std::int64_t> ids = shuffled(n), probes{0};
+    std::vector<std::int64_t> rows(n);
+    std::iota(rows.begin(), rows.end(), 0);
+    const std::vector<std::uint8_t> blocks(block_starts[1] * 64, 0x21);
+    const std::vector<float> words = noise(2 * 16, 6);
+    const std::vector<double> center{1, 2}, query{3, 5}, origin{1, 2};
+    std::vector<std::uint16_t> numbers(block_starts[1] * 64);
+    std::vector<double> lows(1), steps(1);
+    const Lists lists{blocks.data(),
+                      row_starts.data(),
+                      block_starts.data(),
+                      rows.data(),
+                      ids.data(),
+                      2,
+                      4,
+                      {numbers.data(), lows.data(), steps.data(), 1, origin.data()}};
+    const ListSpace space{{words.data(), starts.data(), 2, 16},
+                          Measure::squares,
+                          matrix(center, 2),
+                          matrix(query, 2)};
+    make_row_terms(lists, space, numbers.data(), lows.data(), steps.data(), Crew{1, {}});
+    Room room(1, 7);
+    search_lists(lists, space, probes.data(), 1, 7, TellAsFound{room.answers()}, Crew{1, {}});
+    for (std::int64_t i = 0; i < 7; ++i) CHECK(room.ids[i] == 3 * i);
 }
 
 TEST(certified_search_is_exact) {

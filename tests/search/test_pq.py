@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -268,6 +270,33 @@ def test_names_of_columns_are_compared_where_there_are_any(frame: Any) -> None:
         with pytest.raises(ValueError, match=r"column 0 of .* is 'b' and .* 'a'; pass the same"):
             ask(swapped)
     assert index.add(pd.DataFrame(X)).n_rows == 900  # columns without names
+
+
+def test_columns_of_files_and_tables_are_found_by_name(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    named = pd.DataFrame(X, columns=list("abcd"))
+    quantizer = ProductQuantizer(2, bits=4, random_state=0).fit(named)
+    index = PQIndex(quantizer, keep_rows=True).add(named)
+    swapped = named[["b", "a", "d", "c"]]
+    swapped.to_parquet(tmp_path / "rows.parquet")
+    expected = index.search(named, 3).ids
+    np.testing.assert_array_equal(index.search(tmp_path / "rows.parquet", 3).ids, expected)
+    table = pa.Table.from_pandas(swapped)
+    with pytest.raises(ValueError, match="column 0 of queries is 'b'"):
+        index.search(table, 3)
+
+
+def test_advice_is_for_an_index() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    index = PQIndex(ProductQuantizer(2, bits=4, random_state=0).fit(X)).add(X)
+    for bad, match in ((np.nan, "fill the cells first.$"), ("x", "encode them first.$")):
+        wrong = X[:3].astype(object)
+        wrong[1, 2] = bad
+        with pytest.raises(ValueError, match=match) as refused:
+            index.search(wrong, 1)
+        assert "Mixture" not in str(refused.value)
+    with pytest.raises(ValueError, match=r"filled\(...\)\)\.$"):
+        index.add(np.ma.masked_greater(X, 1))
 
 
 @pytest.mark.parametrize("other", [None, VectorQuantizer(2), 3])

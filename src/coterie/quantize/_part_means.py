@@ -118,7 +118,7 @@ def seed_part_means(
 ) -> Floats:
     """Seeds of all parts: k-means++ among some rows, the best of some tries each.
 
-    Arthur & Vassilvitskii (2007). Time O(n_codes^2 n_tries) a column.
+    Arthur & Vassilvitskii (2007). Time O(n_codes^2 n_tries) per column.
     """
     size = min(rows.n_rows, _SEEDED_FROM * n_codes)
     chosen = sample_without_replacement(rows.n_rows, size, random_state=rng).astype(np.int64)
@@ -138,8 +138,8 @@ def part_means(
     """Lloyd's descent in every part: codes to the nearest centres, centres to the means.
 
     Lloyd (1982), for all parts in each step; ends once no code changes. A centre without rows
-    moves to a row that is drawn by squared distance from its own. Time O(n k d) a step, whatever
-    the number of parts, memory 1 byte a row and part.
+    moves to a row that is drawn by squared distance from its own. Time O(n k d) per step, whatever
+    the number of parts, memory 1 byte per row and part.
 
     Parameters
     ----------

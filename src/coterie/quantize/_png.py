@@ -36,7 +36,7 @@ def write_png(
 ) -> None:
     """Write indices of shape (height, width) into a palette; whole, or not at all.
 
-    A palette of PNG has at most 256 entries of 8 bits a channel, its pixels 1, 2, 4 or 8 bits, as
+    A palette of PNG has at most 256 entries of 8 bits per channel, its pixels 1, 2, 4 or 8 bits, as
     few as hold the entries. More colours are written as they are, grey of 16 bits with 16; colours
     of 16 bits and floats are rounded to 8.
     """
@@ -60,7 +60,7 @@ def write_png(
 
 
 def in_8_bits(palette: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Colours as 8 bits a channel."""
+    """Colours as 8 bits per channel."""
     if palette.dtype == np.uint8:
         return palette
     peak = 65535.0 if palette.dtype == np.uint16 else 1.0

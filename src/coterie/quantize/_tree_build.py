@@ -83,9 +83,9 @@ def grow_tree(
     """k-means of k-means: split all rows, then the rows of every part, and so on.
 
     Nister and Stewenius (2006). All nodes of a level learn together, each from its own rows: an
-    iteration is one pass over the rows. Time O(n_rows * branching * n_features) an iteration of a
+    iteration is one pass over the rows. Time O(n_rows * branching * n_features) per iteration of a
     level. Memory beside the rows: the centres and sums of one level, the coresets its nodes start
-    from, and, where rows are in memory, 20 bytes a row.
+    from, and, where rows are in memory, 20 bytes per row.
 
     Parameters
     ----------

@@ -211,7 +211,7 @@ class LevelRows(ABC):
 
 
 class KeptRows(LevelRows):
-    """Rows in memory, whose nodes are known. Memory: 20 bytes a row."""
+    """Rows in memory, whose nodes are known. Memory: 20 bytes per row."""
 
     def __init__(self, source: ArraySource, step: float) -> None:
         super().__init__(source, step)

@@ -63,7 +63,7 @@ class VectorQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimat
         None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
         same for any number.
     callback : callable or None, default=None
-        Called once an iteration with a `Progress`; returning True stops.
+        Called once per iteration with a `Progress`; returning True stops.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class VectorQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimat
         Mean squared error of the rows learnt from: of a row, summed over columns.
     n_iter_ : int
     history_, events_ : list of dict
-        One entry an iteration; what else happened.
+        One entry per iteration; what else happened.
 
     Examples
     --------

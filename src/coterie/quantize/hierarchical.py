@@ -34,8 +34,8 @@ class HierarchicalKMeans(TreeSearch, TreeWords):
     follows several nodes a level instead of one, and finds the nearest leaf itself once it is as
     wide as a level.
 
-    Time O(n b d) an iteration of a level, b being `branching`, whatever the number of leaves.
-    Memory beyond X: 20 bytes a row (in memory; nothing of that order where rows stream), 32 bytes
+    Time O(n b d) per iteration of a level, b being `branching`, whatever the number of leaves.
+    Memory beyond X: 20 bytes per row (in memory; nothing of that order where rows stream), 32 bytes
     for every coordinate of a level's centres, and 8 b rows a node of a level.
 
     Parameters
@@ -66,7 +66,7 @@ class HierarchicalKMeans(TreeSearch, TreeWords):
         None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
         same for any number.
     callback : callable or None, default=None
-        Called once an iteration of a level with a `Progress`; returning True stops, with the tree
+        Called once per iteration of a level with a `Progress`; returning True stops, with the tree
         as far as it has grown.
 
     Attributes
@@ -89,7 +89,7 @@ class HierarchicalKMeans(TreeSearch, TreeWords):
     n_iter_ : int
         Iterations of all levels.
     history_ : list of dict
-        One entry an iteration: its level, the SSE after it, how many nodes still learn, seconds.
+        One entry per iteration: its level, the SSE after it, how many nodes still learn, seconds.
     events_ : list of dict
         What else happened: nodes with few distinct rows, empty ones, levels that did not settle.
 

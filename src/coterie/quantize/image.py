@@ -127,7 +127,7 @@ def image(
     """A picture in at most k colours, those that k-means finds.
 
     Minimises sum_p |x_p - c_q(p)|^2 over palettes c_1 ... c_k and entries q(p) of the pixels x_p:
-    vector quantization with one pixel a vector (Gersho & Gray 1992), so ceil(log2 k) bits a pixel
+    vector quantization with one pixel a vector (Gersho & Gray 1992), so ceil(log2 k) bits per pixel
     instead of 24. All pixels take part: k-means runs on the distinct colours, weighted by how many
     pixels have each, from the best of `n_init` starts (k-means++, descended on 2^14 drawn pixels).
     That is a local minimum of all pixels' error, as k-means always is. The palette is then
@@ -137,9 +137,9 @@ def image(
     fourth coordinate, so that the hidden colour of a transparent pixel counts for nothing; all
     fully transparent pixels are one colour, (0, 0, 0, 0). Palettes have alpha too.
 
-    Time O(m k) an iteration for m distinct colours, O(n) for n pixels. Memory beyond the picture:
-    1 byte a pixel for the indices (k <= 256), 80 MB of tables for 8-bit RGB from 2^20 pixels on;
-    other pictures are sorted, in 8 to 16 bytes a pixel; of floats a copy is clustered.
+    Time O(m k) per iteration for m distinct colours, O(n) for n pixels. Memory beyond the picture:
+    1 byte per pixel for the indices (k <= 256), 80 MB of tables for 8-bit RGB from 2^20 pixels on;
+    other pictures are sorted, in 8 to 16 bytes per pixel; of floats a copy is clustered.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class ProductQuantizer(PartCoder):
         None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
         same for any number.
     callback : callable or None, default=None
-        Called once an iteration with a `Progress`; returning True stops.
+        Called once per iteration with a `Progress`; returning True stops.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class ProductQuantizer(PartCoder):
     bits_per_vector_ : int
         M * bits.
     history_ : list of dict
-        One entry an iteration: the sum of squared errors of all parts before and after the means
+        One entry per iteration: the sum of squared errors of all parts before and after the means
         are taken, changed codes, seconds.
     events_ : list of dict
         What else happened: codewords without rows, early stops.

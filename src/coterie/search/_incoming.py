@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from coterie._doors import checked
-from coterie.data import Source, elsewhere
+from coterie.data import Source, elsewhere, is_dask, is_elsewhere
+from coterie.data import open as open_rows
+from coterie.data.by_name import by_name, frame_by_name
 from coterie.search._range import check_range, tell_of_lost_digits
 
 
@@ -46,6 +48,31 @@ def incoming(
         if name == "X":
             tell_of_lost_digits(who, given, held)
         yield held
+
+
+def with_columns(who: str, rows: Any, names: Sequence[str], name: str) -> Any:
+    """Rows whose columns are those of a fit, as the estimators have it.
+
+    Of files, sources and Dask data frames columns are found by name; those of a data frame must be
+    the same in the same order. What has no names is taken as it is.
+    """
+    if is_dask(rows):
+        return frame_by_name(rows, names)
+    if isinstance(rows, Source):
+        return by_name(rows, names)
+    if is_elsewhere(rows):
+        return open_rows(rows, columns=names)
+    given = getattr(rows, "column_names", None)
+    given = list(getattr(rows, "columns", ()) if given is None else given)
+    if not given or not all(isinstance(column, str) for column in given):
+        return rows
+    for column, (fitted, found) in enumerate(zip(names, given, strict=False)):
+        if fitted != found:
+            raise ValueError(
+                f"{who}: column {column} of {name} is {found!r} and that of the rows the quantizer "
+                f"was fitted on {fitted!r}; pass the same columns in the same order."
+            )
+    return rows
 
 
 def _tables(source: Source) -> Iterator[Any]:

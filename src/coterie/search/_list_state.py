@@ -10,9 +10,10 @@ import numpy.typing as npt
 from coterie._kernels import kernels
 from coterie.neighbors.index import Neighbors
 from coterie.search._certified import CertifiedNeighbors, longest
-from coterie.search._code_blocks import Bytes
+from coterie.search._code_blocks import BLOCK_ROWS, Bytes
+from coterie.search._code_space import Doubles
 from coterie.search._kept_rows import KeptRows
-from coterie.search._list_space import ListSpace
+from coterie.search._list_space import ListQueries, ListSpace
 from coterie.search._lists import Lists, list_maxima
 from coterie.search._rerank import n_to_find
 
@@ -32,6 +33,10 @@ class CodeLists(NamedTuple):
     ids: Ints  # in the order of the lists
     n_parts: int
     bits: int
+    origin: Doubles  # amid the centres
+    terms: npt.NDArray[np.uint16]  # what rows add to a value whoever asks, where codes have 4 bits
+    term_lows: Doubles
+    term_steps: Doubles
 
 
 class Proof(NamedTuple):
@@ -97,11 +102,11 @@ class ListState(NamedTuple):
 
 
 def list_state(
-    who: str, ids: Ints, learned: ListSpace, lists: Lists, kept: KeptRows | None
+    who: str, ids: Ints, learned: ListSpace, lists: Lists, kept: KeptRows | None, n_threads: int
 ) -> ListState:
     """The state of an index with these ids, lists and, where they are kept, rows."""
     space = learned.space
-    codes = CodeLists(*lists, ids[lists.rows], space.n_parts, space.bits)
+    codes = _code_lists(ids, learned, lists, n_threads)
     proof = None
     if kept is not None:
         rows, gaps = kept.rows, kept.gaps
@@ -112,3 +117,19 @@ def list_state(
             space.stretch,
         )  # fmt: skip
     return ListState(who, ids, learned, codes, proof)
+
+
+def _code_lists(ids: Ints, learned: ListSpace, lists: Lists, n_threads: int) -> CodeLists:
+    """Lists and, under squares, the terms of their rows; products have none."""
+    space, turned = learned.space, learned.turned
+    squares = space.metric in ("euclidean", "sqeuclidean")
+    origin = turned.mean(axis=0) if squares else np.zeros(turned.shape[1])
+    n_blocks = len(lists.blocks) if space.bits == 4 else 0
+    codes = CodeLists(
+        *lists, ids[lists.rows], space.n_parts, space.bits, origin,
+        np.zeros((n_blocks, BLOCK_ROWS), np.uint16), np.zeros(len(turned)), np.zeros(len(turned)),
+    )  # fmt: skip
+    if squares and space.bits == 4:
+        nobody = ListQueries(learned.words, space.starts, turned, np.empty((0, turned.shape[1])))
+        kernels.row_terms(codes, nobody, codes.terms, codes.term_lows, codes.term_steps, n_threads)
+    return codes

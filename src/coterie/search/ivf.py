@@ -43,9 +43,9 @@ class IVFPQIndex(SearchIndex):
     the last bit. With `keep_rows`, `search_certified` proves which of all rows are the nearest.
 
     A search takes O(n_lists n_features + nprobe (n_features 2^bits + M n_rows / n_lists)) time a
-    query. Memory: M (8 bits) or M / 2 (4 bits) bytes a row, up to 63 rows of padding a list, and
-    24 bytes a row for its id and its place; the centres; the rows and 8 bytes each, if kept. `add`
-    and `remove` rewrite the lists, in time that grows with their size: add many rows at once.
+    query. Memory: M (8 bits) or M / 2 + 2 (4 bits) bytes a row, up to 63 rows of padding a list,
+    and 24 bytes a row for its id and its place; the centres; the rows and 8 bytes each, if kept.
+    `add` and `remove` rewrite the lists, in time that grows with their size: add many rows at once.
 
     Parameters
     ----------
@@ -249,7 +249,9 @@ class IVFPQIndex(SearchIndex):
             parts = [out_of_lists(self._lists), *self._coming]
             labels, codes = (np.concatenate(column) for column in zip(*parts, strict=True))
             self._lists, self._coming = in_lists(labels, codes, self.n_lists), []
-        return list_state(self._kind, self._ids.view, self._fitted(), self._lists, self._rows)
+        return list_state(
+            self._kind, self._ids.view, self._fitted(), self._lists, self._rows, self._threads()
+        )
 
     def _stored(self) -> tuple[dict[str, Any], Arrays]:
         learned = self._fitted()

@@ -15,6 +15,7 @@ from coterie.search._certified import CertifiedNeighbors, gaps, longest
 from coterie.search._code_blocks import BLOCK_ROWS, as_bytes, from_blocks, n_bytes, to_blocks
 from coterie.search._code_space import CodeSpace, Quantizer
 from coterie.search._growing import Growing
+from coterie.search._incoming import with_columns
 from coterie.search._index import Floats, Ints, SearchIndex
 from coterie.search._index_file import Arrays
 from coterie.search._rerank import check_rerank, n_to_find
@@ -154,16 +155,9 @@ class PQIndex(SearchIndex):
         return proved
 
     def _parts(self, rows: Any, name: str = "X") -> Iterator[Floats]:
-        known = getattr(self.quantizer, "feature_names_in_", None)
-        given = getattr(rows, "columns", None)
-        if known is not None and given is not None and isinstance(given[0], str):
-            for column, (fitted, found) in enumerate(zip(known, given, strict=False)):
-                if fitted != found:
-                    raise ValueError(
-                        f"{self._kind}: column {column} of {name} is {found!r} and that of the "
-                        f"rows the quantizer was fitted on {fitted!r}; pass the same columns in "
-                        "the same order."
-                    )
+        names = getattr(self.quantizer, "feature_names_in_", None)
+        if names is not None:
+            rows = with_columns(self._kind, rows, list(names), name)
         return super()._parts(rows, name)
 
     def _take(self, rows: Floats) -> None:

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "coterie/neighbors/smallest_k.hpp"
 #include "coterie/quantize/tree_descent.hpp"
 
 namespace coterie {
@@ -21,35 +23,24 @@ struct LeafLists {
 
 namespace detail {
 
-// The nearest rows met so far, at most k: a heap with the farthest on top; ties to the lower id.
+// The nearest rows met so far, at most k; ties to the lower id.
 class NearestRows {
 public:
-    explicit NearestRows(std::int64_t k) : k_(k) { heap_.reserve(k); }
+    explicit NearestRows(std::int64_t k) : k_(k), best_(k) {}
 
-    void clear() { heap_.clear(); }
-    void meet(double sq_dist, std::int64_t id) {
-        const Met met{sq_dist, id};
-        if (static_cast<std::int64_t>(heap_.size()) == k_) {
-            if (!(met < heap_.front())) return;
-            std::pop_heap(heap_.begin(), heap_.end());
-            heap_.back() = met;
-        } else {
-            heap_.push_back(met);
-        }
-        std::push_heap(heap_.begin(), heap_.end());
-    }
+    void clear() { best_.clear(); }
+    void meet(double sq_dist, std::int64_t id) { best_.take({sq_dist, id}); }
     // Nearest first; places without a row are infinitely far and have the id -1.
     void write(double* sq_dists, std::int64_t* ids) {
-        std::sort_heap(heap_.begin(), heap_.end());
-        for (std::size_t i = 0; i < heap_.size(); ++i) std::tie(sq_dists[i], ids[i]) = heap_[i];
-        std::fill(sq_dists + heap_.size(), sq_dists + k_, std::numeric_limits<double>::infinity());
-        std::fill(ids + heap_.size(), ids + k_, -1);
+        const auto& met = best_.sorted();
+        for (std::size_t i = 0; i < met.size(); ++i) std::tie(sq_dists[i], ids[i]) = met[i];
+        std::fill(sq_dists + met.size(), sq_dists + k_, std::numeric_limits<double>::infinity());
+        std::fill(ids + met.size(), ids + k_, -1);
     }
 
 private:
-    using Met = std::pair<double, std::int64_t>;
     std::int64_t k_;
-    std::vector<Met> heap_;
+    SmallestK<std::pair<double, std::int64_t>> best_;
 };
 
 }  // namespace detail

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "coterie/search/finish.hpp"
+#include "coterie/search/list_tables.hpp"
 #include "coterie/search/lists.hpp"
 #include "coterie/search/prover.hpp"
+#include "coterie/search/scan_codes.hpp"
 
 namespace coterie::search {
 
@@ -84,7 +86,7 @@ private:
         watchers_.emplace_back(prover, coded_, bounds,
                                lists_.rows + lists_.row_starts[center.list]);
         const Codes codes = lists_.codes(center.list);
-        scanner_.scan(codes, tables_, watchers_, 0, (codes.n_rows + block_rows - 1) / block_rows);
+        scanner_.scan(codes, tables_, watchers_, 0, codes.n_blocks());
     }
 
     // Of sums of table entries: what is left of the query is rounded to float32, and so is every

@@ -71,9 +71,9 @@ public:
 
     const std::int32_t* pairs() const { return pairs_.data(); }
 
-    alignas(64) float base[width];
-    alignas(64) float step[width];
-    float longest, longest_rest;  // of x', and of what rounding to whole steps leaves of it
+    alignas(64) float base[width] = {};
+    alignas(64) float step[width] = {};
+    float longest = 0, longest_rest = 0;  // of x', and of what rounding to whole steps leaves of it
 
 private:
     static bool is_sound(float norm) {
@@ -116,8 +116,8 @@ private:
     std::int64_t n_cols_;
     AlignedVector<float> tile_;
     AlignedVector<std::int32_t> pairs_;
-    alignas(64) float inverse_[width];
-    alignas(64) float rest_[width];
+    alignas(64) float inverse_[width] = {};
+    alignas(64) float rest_[width] = {};
 };
 
 // Queries in panels: of each its whole numbers as pairs, and what turns sums of them into values.
@@ -193,5 +193,50 @@ private:
     std::vector<float> factor_, norm_, rest_;
     float weight_;
 };
+
+// Rows to search in, with the id of each; rows lie side by side.
+template <class In>
+struct FlatRows {
+    Matrix<const In> rows;
+    const std::int64_t* ids;
+    Frame<In> frame;
+    Measure measure;
+};
+
+namespace detail {
+
+// done(query of the panel, first lane, values): of a tile of rows and a panel of queries, a vector
+// of rows at a time.
+template <int size, class In, class Done>
+[[gnu::always_inline]] inline void meet(const CoarseTile<In>& tile, const std::int32_t* panel,
+                                        std::int64_t n_pairs, const float* factors,
+                                        const Done& done) {
+    constexpr int lanes = Simd<float>::lanes;
+    const std::int32_t* rows = tile.pairs();
+    Vec<std::int32_t> sum[size][2];
+#pragma GCC unroll 12
+    for (int p = 0; p < size; ++p) sum[p][0] = sum[p][1] = Vec<std::int32_t>{};
+    for (std::int64_t t = 0; t < n_pairs; ++t) {
+        const Vec<std::int32_t> x0 = load(rows), x1 = load(rows + lanes);
+#pragma GCC unroll 12
+        for (int p = 0; p < size; ++p) {
+            const Vec<std::int32_t> q = broadcast(panel[p]);
+            sum[p][0] = multiply_add(sum[p][0], q, x0);
+            sum[p][1] = multiply_add(sum[p][1], q, x1);
+        }
+        rows += 2 * lanes;
+        panel += size;
+    }
+#pragma GCC unroll 12
+    for (int p = 0; p < size; ++p)
+        for (int half = 0; half < 2; ++half) {
+            const Vec<float> base = load(tile.base + half * lanes);
+            const Vec<float> scaled =
+                __builtin_convertvector(sum[p][half], Vec<float>) * load(tile.step + half * lanes);
+            done(p, half * lanes, base + scaled * broadcast(factors[p]));
+        }
+}
+
+}  // namespace detail
 
 }  // namespace coterie::search

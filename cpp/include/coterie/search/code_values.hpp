@@ -14,12 +14,17 @@ namespace coterie::search {
 template <int bits>
 inline float value_of(const Tables& tables, const Codes& codes, std::int64_t row) {
     const std::uint8_t* at = codes.block(row / block_rows) + row % block_rows;
+    const float* part = tables.values;
     float sum = 0;
-    for (std::int64_t m = 0; m < tables.n_parts; ++m) {
-        if constexpr (bits == 8)
-            sum += tables.part(m)[at[m * block_rows]];
-        else
-            sum += tables.part(m)[at[m / 2 * block_rows] >> (m % 2 * 4) & 15];
+    if constexpr (bits == 8) {
+        for (std::int64_t m = 0; m < tables.n_parts; ++m, part += 256)
+            sum += part[at[m * block_rows]];
+    } else {
+        for (std::int64_t m = 0; m + 1 < tables.n_parts; m += 2, part += 32, at += block_rows) {
+            sum += part[*at & 15];
+            sum += part[16 + (*at >> 4)];
+        }
+        if (tables.n_parts % 2) sum += part[*at & 15];
     }
     return sum;
 }

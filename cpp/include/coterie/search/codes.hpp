@@ -22,6 +22,7 @@ struct Codes {
     int bits;  // 8 or 4
 
     std::int64_t n_words() const { return std::int64_t{1} << bits; }
+    std::int64_t n_blocks() const { return (n_rows + block_rows - 1) / block_rows; }
     std::int64_t n_bytes() const { return bits == 8 ? n_parts : (n_parts + 1) / 2; }
     const std::uint8_t* block(std::int64_t i) const { return blocks + i * block_rows * n_bytes(); }
 };

@@ -87,6 +87,7 @@ public:
     template <class In>
     ExactQuery(Measure measure, const In* query, std::int64_t n_cols)
         : measure_(measure), query_(query, query + n_cols) {
+        if (measure != Measure::angle) return;
         double sq_norm = 0;
         for (const double q : query_) sq_norm += rounded(q * q);
         norm_ = std::sqrt(sq_norm);
@@ -126,7 +127,7 @@ private:
 
     Measure measure_;
     std::vector<double> query_;
-    double norm_;
+    double norm_ = 0;  // of angles
 };
 
 }  // namespace coterie::search

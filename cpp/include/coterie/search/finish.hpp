@@ -31,6 +31,7 @@ struct Answers {
 // The k nearest by code.
 template <class Length>
 struct TellAsFound {
+    static constexpr bool reads_values = true;
     Answers<Length> answers;
 
     void operator()(std::int64_t query, LooseTopK& found) const { answers.write(query, found); }
@@ -39,6 +40,7 @@ struct TellAsFound {
 // The k nearest rows among those that were found, ties by id.
 template <class In, class Length>
 struct CompareExactly {
+    static constexpr bool reads_values = false;  // which rows were found is enough
     Answers<Length> answers;
     Measure measure;
     Matrix<const In> rows, queries;
@@ -50,11 +52,16 @@ struct CompareExactly {
         std::int64_t idx[at_once];
         double values[at_once];
         TopK best(answers.k);
+        std::size_t n_fetched = 0;
+        const auto fetch_to = [&](std::size_t end) {
+            for (; n_fetched < std::min(end, candidates.size()); ++n_fetched)
+                fetch(candidates[n_fetched].row);
+        };
+        fetch_to(at_once);
         for (std::size_t i = 0; i < candidates.size(); i += at_once) {
             Pool::breathe();
             const std::size_t count = std::min(at_once, candidates.size() - i);
-            const std::size_t ahead = std::min(i + 2 * at_once, candidates.size());
-            for (std::size_t j = i + count; j < ahead; ++j) fetch(candidates[j].row);
+            fetch_to(i + 3 * at_once);
             for (std::size_t j = 0; j < count; ++j) idx[j] = candidates[i + j].row;
             exact.values(rows, idx, static_cast<std::int64_t>(count), values);
             for (std::size_t j = 0; j < count; ++j) best.take({values[j], candidates[i + j].id});
@@ -69,5 +76,14 @@ struct CompareExactly {
         for (; begin < end; begin += 64) prefetch(begin);
     }
 };
+
+// What follows from the members, said for clang before 17.
+template <class Length>
+Answers(std::int64_t, double*, std::int64_t*, Length) -> Answers<Length>;
+template <class Length>
+TellAsFound(Answers<Length>) -> TellAsFound<Length>;
+template <class In, class Length>
+CompareExactly(Answers<Length>, Measure, Matrix<const In>, Matrix<const In>)
+    -> CompareExactly<In, Length>;
 
 }  // namespace coterie::search

@@ -13,22 +13,15 @@
 #include <memory>
 #include <vector>
 
+#include "coterie/neighbors/smallest_k.hpp"
 #include "coterie/search/coarse_rows.hpp"
+#include "coterie/search/few_rows.hpp"
 #include "coterie/search/top_k.hpp"
 #include "coterie/simd/constant.hpp"
 #include "coterie/threads/per_thread.hpp"
 #include "coterie/threads/pool.hpp"
 
 namespace coterie::search {
-
-// Rows to search in, with the id of each; rows lie side by side.
-template <class In>
-struct FlatRows {
-    Matrix<const In> rows;
-    const std::int64_t* ids;
-    Frame<In> frame;
-    Measure measure;
-};
 
 namespace detail {
 
@@ -40,23 +33,16 @@ public:
         std::int64_t row;
     };
 
-    Shortlist(std::int64_t k) : k_(static_cast<std::size_t>(k)), best(k) {}
+    explicit Shortlist(std::int64_t k) : k_(static_cast<std::size_t>(k)), uppers_(k), best(k) {}
 
     // The k-th smallest upper bound; there are k rows at most so far away.
     float limit() const {
-        return uppers_.size() == k_ ? uppers_.front() : std::numeric_limits<float>::infinity();
+        return uppers_.full() ? uppers_.largest() : std::numeric_limits<float>::infinity();
     }
     void take(float value, float error, std::int64_t row) {
         const bool known = value > -std::numeric_limits<float>::infinity();
         const float upper = known ? value + error : std::numeric_limits<float>::infinity();
-        if (uppers_.size() < k_) {
-            uppers_.push_back(upper);
-            std::push_heap(uppers_.begin(), uppers_.end());
-        } else if (upper < uppers_.front()) {
-            std::pop_heap(uppers_.begin(), uppers_.end());
-            uppers_.back() = upper;
-            std::push_heap(uppers_.begin(), uppers_.end());
-        }
+        uppers_.take(upper);
         candidates_.push_back({value - error, row});
     }
     bool crowded() const { return candidates_.size() >= 4 * k_ + 256; }
@@ -82,7 +68,7 @@ public:
 
 private:
     std::size_t k_;
-    std::vector<float> uppers_;  // a heap of the k smallest
+    SmallestK<float> uppers_;
     std::vector<Candidate> candidates_;
 
 public:
@@ -106,44 +92,6 @@ public:
 private:
     std::vector<std::atomic<float>> limits_;
 };
-
-// pass(query of the panel, lane, value) for all whose value is at most the query's limit.
-template <int size, class In, class Pass>
-[[gnu::always_inline]] inline void meet(const CoarseTile<In>& tile, const std::int32_t* panel,
-                                        std::int64_t n_pairs, const float* factors,
-                                        const float* limits, std::uint32_t lanes_used,
-                                        const Pass& pass) {
-    constexpr int lanes = Simd<float>::lanes;
-    const std::int32_t* rows = tile.pairs();
-    Vec<std::int32_t> sum[size][2];
-#pragma GCC unroll 12
-    for (int p = 0; p < size; ++p) sum[p][0] = sum[p][1] = Vec<std::int32_t>{};
-    for (std::int64_t t = 0; t < n_pairs; ++t) {
-        const Vec<std::int32_t> x0 = load(rows), x1 = load(rows + lanes);
-#pragma GCC unroll 12
-        for (int p = 0; p < size; ++p) {
-            const Vec<std::int32_t> q = broadcast(panel[p]);
-            sum[p][0] = multiply_add(sum[p][0], q, x0);
-            sum[p][1] = multiply_add(sum[p][1], q, x1);
-        }
-        rows += 2 * lanes;
-        panel += size;
-    }
-#pragma GCC unroll 12
-    for (int p = 0; p < size; ++p)
-        for (int half = 0; half < 2; ++half) {
-            const Vec<float> base = load(tile.base + half * lanes);
-            const Vec<float> scaled =
-                __builtin_convertvector(sum[p][half], Vec<float>) * load(tile.step + half * lanes);
-            const Vec<float> value = base + scaled * broadcast(factors[p]);
-            std::uint32_t bits = lane_bits(value <= broadcast(limits[p]));
-            bits &= lanes_used >> (half * lanes);
-            for (; bits; bits &= bits - 1) {
-                const int lane = std::countr_zero(bits);
-                pass(p, half * lanes + lane, value[lane]);
-            }
-        }
-}
 
 // One thread's part in the search of one block of queries.
 template <class In>
@@ -181,15 +129,23 @@ private:
             errors[p] = coarse.error(q + p, tile_);
             limits[p] = shared[q + p] + errors[p];
         }
-        meet<size>(tile_, coarse.panel(panel), n_pairs(flat_.rows.n_cols), factors, limits, used,
-                   [&](int p, int lane, float value) __attribute__((noinline)) {
-                       Shortlist& list = lists_[q + p];
-                       if (value - errors[p] > shared[q + p]) return;  // lowered since
-                       list.take(value, errors[p], first + lane);
-                       shared.lower(q + p, list.limit());
-                       if (!list.crowded()) return;
-                       list.drop_above(shared[q + p]);
-                       if (list.half_crowded()) list.settle(exact[q + p], flat_);
+        const auto pass = [&](int p, int lane, float value) __attribute__((noinline)) {
+            Shortlist& list = lists_[q + p];
+            if (value - errors[p] > shared[q + p]) return;  // lowered since
+            list.take(value, errors[p], first + lane);
+            shared.lower(q + p, list.limit());
+            if (!list.crowded()) return;
+            list.drop_above(shared[q + p]);
+            if (list.half_crowded()) list.settle(exact[q + p], flat_);
+        };
+        meet<size>(tile_, coarse.panel(panel), n_pairs(flat_.rows.n_cols), factors,
+                   [&](int p, int first_lane, Vec<float> values) {
+                       std::uint32_t bits = lane_bits(values <= broadcast(limits[p]));
+                       bits &= used >> first_lane;
+                       for (; bits; bits &= bits - 1) {
+                           const int lane = std::countr_zero(bits);
+                           pass(p, first_lane + lane, values[lane]);
+                       }
                    });
     }
 
@@ -200,10 +156,9 @@ private:
 
 }  // namespace detail
 
-// The k nearest rows of every query, nearest first, ties by id: values and ids, (n_queries, k) in C
-// order; where there are fewer, id -1 infinitely far away.
+// Of rows that are too many to keep the values of all.
 template <class In, class Length>
-void search_flat(const FlatRows<In>& flat, Matrix<const In> queries, std::int64_t k, double* values,
+void search_many(const FlatRows<In>& flat, Matrix<const In> queries, std::int64_t k, double* values,
                  std::int64_t* ids, const Length& length_of, const Crew& crew) {
     const std::int64_t n_rows = flat.rows.n_rows, n_cols = flat.rows.n_cols;
     // Queries that fit the second-level cache, and whose shortlists fit the memory.
@@ -238,6 +193,17 @@ void search_flat(const FlatRows<In>& flat, Matrix<const In> queries, std::int64_
             }
         });
     }
+}
+
+// The k nearest rows of every query, nearest first, ties by id: values and ids, (n_queries, k) in C
+// order; where there are fewer, id -1 infinitely far away.
+template <class In, class Length>
+void search_flat(const FlatRows<In>& flat, Matrix<const In> queries, std::int64_t k, double* values,
+                 std::int64_t* ids, const Length& length_of, const Crew& crew) {
+    if (flat.rows.n_rows <= few_rows)
+        search_few(flat, queries, k, values, ids, length_of, crew);
+    else
+        search_many(flat, queries, k, values, ids, length_of, crew);
 }
 
 }  // namespace coterie::search

@@ -17,6 +17,7 @@ class LooseTopK {
 public:
     explicit LooseTopK(std::int64_t k) : k_(static_cast<std::size_t>(k)), cut_at_(k_) {}
 
+    bool empty() const { return n_ == 0; }
     // What is farther is of no use; what is nearer may be of none.
     double limit() const { return farthest_.value; }
     void take(Found found) {

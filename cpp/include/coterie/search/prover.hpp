@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "coterie/neighbors/smallest_k.hpp"
 #include "coterie/search/code_bounds.hpp"
 #include "coterie/search/exact.hpp"
 #include "coterie/search/top_k.hpp"
@@ -22,7 +23,8 @@ public:
         : coded_(coded),
           exact_(coded.measure, query, coded.rows.n_cols),
           k_(static_cast<std::size_t>(k)),
-          best_(k) {}
+          best_(k),
+          uppers_(k) {}
 
     // The k-th nearest row is no farther.
     double longest() const { return longest_; }
@@ -31,15 +33,8 @@ public:
     void take(double lower, double upper, std::int64_t row) {
         if (!(lower <= longest_)) return;
         candidates_.push_back({lower, row});
-        if (uppers_.size() < k_) {
-            uppers_.push_back(upper);
-            std::push_heap(uppers_.begin(), uppers_.end());
-        } else if (upper < uppers_.front()) {
-            std::pop_heap(uppers_.begin(), uppers_.end());
-            uppers_.back() = upper;
-            std::push_heap(uppers_.begin(), uppers_.end());
-        }
-        if (uppers_.size() == k_) shorten(uppers_.front());
+        uppers_.take(upper);
+        if (uppers_.full()) shorten(uppers_.largest());
         if (candidates_.size() < std::max<std::size_t>(1 << 16, 8 * k_)) return;
         drop();
         if (candidates_.size() >= std::max<std::size_t>(1 << 15, 4 * k_)) prove();
@@ -90,7 +85,7 @@ private:
     ExactQuery exact_;
     std::size_t k_;
     TopK best_;
-    std::vector<double> uppers_;  // a heap of the k smallest
+    SmallestK<double> uppers_;
     std::vector<Candidate> candidates_;
     double longest_ = std::numeric_limits<double>::infinity();
     std::int64_t n_compared_ = 0;

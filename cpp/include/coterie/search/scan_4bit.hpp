@@ -75,12 +75,12 @@ private:
 
 namespace detail {
 
-// pass(q, row, bits): bit i is set where row + i may be within the limit, for the rows of some
-// vectors that begin at this place.
-template <int n_queries, int n_vecs, class Pass>
-[[gnu::always_inline]] inline void scan_nibbles(const Codes& codes, const NibbleTables& tables,
-                                                std::int64_t block, std::int64_t offset,
-                                                const Pass& pass) {
+// done(q, row, even, odd): the sums of bytes of a vector of rows that begins at this place, those
+// with an even place and the others.
+template <int n_queries, int n_vecs, class Tables, class Done>
+[[gnu::always_inline]] inline void sum_nibbles(const Codes& codes, const Tables& tables,
+                                               std::int64_t block, std::int64_t offset,
+                                               const Done& done) {
     // Vectors of a block lie side by side; with one vector a block, they are of several blocks.
     constexpr std::int64_t per_block = block_rows / vector_bytes;
     const std::uint8_t* at[n_vecs];
@@ -89,7 +89,7 @@ template <int n_queries, int n_vecs, class Pass>
         at[v] = codes.block(block + v / per_block) + v % per_block * vector_bytes + offset;
     // Of rows with an even place, plus 256 times those of their odd neighbours; and of the latter.
     Shorts even[n_queries][n_vecs] = {}, odd[n_queries][n_vecs] = {};
-    for (std::int64_t i = 0; i < tables.n_pairs(); ++i) {
+    for (std::int64_t i = 0; i < codes.n_bytes(); ++i) {
         Bytes low[n_vecs], high[n_vecs];
 #pragma GCC unroll 4
         for (int v = 0; v < n_vecs; ++v) {
@@ -113,36 +113,45 @@ template <int n_queries, int n_vecs, class Pass>
 #pragma GCC unroll 4
     for (int v = 0; v < n_vecs; ++v)
 #pragma GCC unroll 4
-        for (int q = 0; q < n_queries; ++q) {
-            const Shorts limit = Shorts{} + tables.limit(q);
-            const Shorts low = (Shorts)(even[q][v] - (odd[q][v] << 8) <= limit);
-            const Shorts high = (Shorts)(odd[q][v] <= limit);
-            if (const std::uint64_t bits = bits_set((Bytes)((low & 0x00ff) | (high & 0xff00))))
-                pass(q, block * block_rows + v * vector_bytes + offset, bits);
-        }
+        for (int q = 0; q < n_queries; ++q)
+            done(q, block * block_rows + v * vector_bytes + offset, even[q][v] - (odd[q][v] << 8),
+                 odd[q][v]);
 }
 
 }  // namespace detail
+
+// done(q, row, even, odd) for the first `count` queries, four at most, and blocks [begin, end): the
+// sums of bytes of a vector of rows, those with an even place and the others. tables.pair(i, q) is
+// the two tables of 16 bytes of a query, of the lower and of the upper halves of byte i.
+template <class Tables, class Done>
+void sum_4bit(const Codes& codes, const Tables& tables, int count, std::int64_t begin,
+              std::int64_t end, const Done& done) {
+    with_up_to<4>(count, [&](auto n_queries) {
+        // As many rows at once as leaves registers for the sums of all queries.
+        constexpr int n_vecs = (vector_bytes == 64 ? 4 : 2) / (n_queries > 2 ? 2 : 1);
+        if constexpr (vector_bytes == block_rows) {
+            for (std::int64_t block = begin; block < end; block += n_vecs)
+                with_up_to<n_vecs>(end - block, [&](auto vecs) {
+                    detail::sum_nibbles<n_queries, vecs>(codes, tables, block, 0, done);
+                });
+        } else {
+            for (std::int64_t block = begin; block < end; ++block)
+                for (std::int64_t offset = 0; offset < block_rows; offset += n_vecs * vector_bytes)
+                    detail::sum_nibbles<n_queries, n_vecs>(codes, tables, block, offset, done);
+        }
+    });
+}
 
 // pass(q, row, bits) for the first `count` queries and blocks [begin, end): bit i is set where
 // row + i may be within the limit.
 template <class Pass>
 void scan_4bit(const Codes& codes, const NibbleTables& tables, int count, std::int64_t begin,
                std::int64_t end, const Pass& pass) {
-    with_up_to<NibbleTables::most_queries>(count, [&](auto n_queries) {
-        // As many rows at once as leaves registers for the sums of all queries.
-        constexpr int n_vecs = (vector_bytes == 64 ? 4 : 2) / (n_queries > 2 ? 2 : 1);
-        if constexpr (vector_bytes == block_rows) {
-            for (std::int64_t block = begin; block < end; block += n_vecs)
-                with_up_to<n_vecs>(end - block, [&](auto vecs) {
-                    detail::scan_nibbles<n_queries, vecs>(codes, tables, block, 0, pass);
-                });
-        } else {
-            for (std::int64_t block = begin; block < end; ++block)
-                for (std::int64_t offset = 0; offset < block_rows; offset += n_vecs * vector_bytes)
-                    detail::scan_nibbles<n_queries, n_vecs>(codes, tables, block, offset, pass);
-        }
-    });
+    sum_4bit(codes, tables, count, begin, end,
+             [&](int q, std::int64_t row, Shorts even, Shorts odd) {
+                 if (const std::uint64_t bits = bits_at_most(even, odd, repeat(tables.limit(q))))
+                     pass(q, row, bits);
+             });
 }
 
 }  // namespace coterie::search

@@ -1,10 +1,11 @@
-// The k nearest so far, by value and then by id: a heap whose top is what a newcomer must beat.
+// The k nearest so far, by value and then by id.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
+
+#include "coterie/neighbors/smallest_k.hpp"
 
 namespace coterie::search {
 
@@ -21,46 +22,33 @@ struct Found {
 
 class TopK {
 public:
-    explicit TopK(std::int64_t k) : k_(static_cast<std::size_t>(k)) {}
+    explicit TopK(std::int64_t k) : k_(static_cast<std::size_t>(k)), best_(k) {}
 
-    void clear() { heap_.clear(); }
-    bool full() const { return heap_.size() == k_; }
+    bool full() const { return best_.full(); }
     // What is farther is of no use.
     double limit() const {
-        return full() ? heap_.front().value : std::numeric_limits<double>::infinity();
+        return full() ? best_.largest().value : std::numeric_limits<double>::infinity();
     }
-    void take(Found found) {
-        if (!full()) {
-            heap_.push_back(found);
-            std::push_heap(heap_.begin(), heap_.end());
-        } else if (found < heap_.front()) {
-            std::pop_heap(heap_.begin(), heap_.end());
-            heap_.back() = found;
-            std::push_heap(heap_.begin(), heap_.end());
-        }
-    }
+    void take(const Found& found) { best_.take(found); }
     void take_all(const TopK& others) {
-        for (const Found& found : others.heap_) take(found);
+        for (const Found& found : others.best_.all()) take(found);
     }
-
-    // In no order.
-    const std::vector<Found>& all() const { return heap_; }
 
     // Write all, nearest first; where there are fewer than k, id -1 infinitely far away.
     template <class Length>
     void write(double* values, std::int64_t* ids, const Length& length_of) {
-        std::sort_heap(heap_.begin(), heap_.end());
+        const std::vector<Found>& found = best_.sorted();
         for (std::size_t i = 0; i < k_; ++i) {
-            const bool there = i < heap_.size();
-            values[i] = there ? length_of(heap_[i].value) : std::numeric_limits<double>::infinity();
-            ids[i] = there ? heap_[i].id : -1;
+            const bool there = i < found.size();
+            values[i] = there ? length_of(found[i].value) : std::numeric_limits<double>::infinity();
+            ids[i] = there ? found[i].id : -1;
         }
-        heap_.clear();
+        best_.clear();
     }
 
 private:
     std::size_t k_;
-    std::vector<Found> heap_;
+    SmallestK<Found> best_;
 };
 
 }  // namespace coterie::search
