@@ -18,7 +18,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,21 +87,42 @@ def run(name: str, table: Any, truth: list[Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _correlated(rng: np.random.RandomState, n: int, d: int) -> Any:
+    return (rng.normal(size=(n, d)) * np.geomspace(1, 10, d)) @ rng.normal(size=(d, d))
+
+
+def _with_holes(rng: np.random.RandomState, n: int, d: int) -> Any:
+    table = rng.lognormal(size=(n, d))
+    table[rng.random_sample(table.shape) < 0.2] = np.nan
+    return table
+
+
+#: One heap each: even, skewed, long-tailed, correlated, rounded, with missing cells, of levels.
+STRUCTURELESS: dict[str, Callable[[np.random.RandomState, int, int], Any]] = {
+    "uniform": lambda rng, n, d: rng.random_sample((n, d)),
+    "gaussian": lambda rng, n, d: rng.normal(size=(n, d)),
+    "correlated": _correlated,
+    "lognormal": lambda rng, n, d: rng.lognormal(size=(n, d)),
+    "student 3": lambda rng, n, d: rng.normal(size=(n, d)) / np.sqrt(rng.chisquare(3, (n, 1)) / 3),
+    "skewed": lambda rng, n, d: np.exp(_correlated(rng, n, d) / 10),
+    "rounded": lambda rng, n, d: np.rint(rng.normal(40, 12, (n, d))),
+    "with holes": _with_holes,
+    "truths": lambda rng, n, d: rng.randint(0, 2, (n, max(d, 4))),
+}
+
+
 def noise(n_runs: int) -> None:
-    """Count false alarms: uniform, Gaussian and skewed tables of several shapes, and truths."""
-    kinds = {
-        "uniform": lambda rng, n, d: rng.random_sample((n, d)),
-        "gaussian": lambda rng, n, d: rng.normal(size=(n, d)),
-        "lognormal": lambda rng, n, d: rng.lognormal(size=(n, d)),
-        "truths": lambda rng, n, d: rng.randint(0, 2, (n, max(d, 4))),
-    }
-    for kind, draw in kinds.items():
+    """Count false alarms: tables of one heap, of several shapes."""
+    total = 0
+    for kind, draw in STRUCTURELESS.items():
         for n_rows, n_cols in ((60, 2), (300, 2), (300, 8), (1000, 3)):
             alarms = sum(
                 coterie.study(draw(np.random.RandomState(run), n_rows, n_cols)).has_structure
                 for run in range(n_runs)
             )
+            total += alarms
             print(f"{kind:<10} {n_rows:>5} x {n_cols}  {alarms} of {n_runs}", flush=True)
+    print(f"{total} of {n_runs * 4 * len(STRUCTURELESS)}")
 
 
 def main(arguments: list[str]) -> None:

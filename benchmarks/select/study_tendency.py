@@ -67,7 +67,7 @@ def count_alarms(kind: str, n: int, d: int, n_runs: int) -> dict[str, Any]:
         for run in range(n_runs)
     ]
     parts = [
-        [one.component_p_value for one in found],
+        [one.projection_p_value for one in found],
         [one.distances.p_value for one in found],
         [one.replay.p_value for one in found],
     ]
@@ -94,7 +94,7 @@ def tell_alarms(n_runs: int, kept: Path) -> None:
         shares = [f"{c['alarms'] / c['n_runs']:.1%}" for c in told]
         print(f"| {n} | {d} | {' | '.join(shares)} |")
     by_part = np.sum([c["parts"] for c in cells.values()], axis=0)
-    print(f"By components / distances / replay: {' / '.join(map(str, by_part))}")
+    print(f"By components and columns / distances / replay: {' / '.join(map(str, by_part))}")
 
 
 def labelled_sets(folder: Path) -> Iterator[tuple[str, Floats]]:
@@ -129,8 +129,8 @@ def standardised(X: Floats) -> Floats:
 
 def tell_power(folder: Path) -> None:
     """A row of a table for each labelled set."""
-    print("| set | n | d | p | components | distances | replay | Hopkins |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| set | n | d | p | components | columns | distances | replay | Hopkins |")
+    print("|---|---|---|---|---|---|---|---|---|")
     found = []
     for name, X in labelled_sets(folder):
         one = tendency(X, random_state=0)
@@ -138,7 +138,8 @@ def tell_power(folder: Path) -> None:
         print(
             f"| {name} | {X.shape[0]} | {X.shape[1]} | "
             f"{one.p_value:.2g}{'' if one.has_structure else ' **no**'} | "
-            f"{one.component_p_value:.2g} | {one.distances.p_value:.2g} | "
+            f"{one.component_p_value:.2g} | {one.column_p_value:.2g} | "
+            f"{one.distances.p_value:.2g} | "
             f"{one.replay.p_value:.2g} | {one.hopkins.statistic:.2f} |",
             flush=True,
         )

@@ -50,6 +50,31 @@ def test_text_is_read_however_it_is_written(
     assert all(note.startswith(start) for note, start in zip(notes, said, strict=True))
 
 
+def test_blanks_part_cells_where_nothing_else_does(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("kind  length\n a   1.5\n  b 20 \nc    3\n")
+    table, notes = read_raw([str(path)])
+    assert notes == ["Cells are parted by blanks."]
+    assert table.columns == ["kind", "length"]
+    assert table["kind"].tolist() == ["a", "b", "c"]
+    assert table["length"].tolist() == [1.5, 20, 3]
+
+
+@pytest.mark.parametrize("text", ["red apple\ngreen pear\n", "a\tb c\n1\t2 3\n"])
+def test_blanks_within_cells_stay(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    assert " " in read(path).columns[-1]
+
+
+def test_the_numbers_of_columns_are_names(tmp_path: Path) -> None:
+    """As data frames without names write them; any other line of numbers is a row."""
+    pd.DataFrame(np.arange(6.0).reshape(2, 3)).to_csv(tmp_path / "a.csv", index=False)
+    assert read(tmp_path / "a.csv").shape == (2, 3)
+    (tmp_path / "b.csv").write_text("1,2,3\n4,5,6\n")
+    assert read(tmp_path / "b.csv").columns == ["x0", "x1", "x2"]
+
+
 @pytest.mark.parametrize("end", ["parquet", "feather", "csv.gz"])
 def test_other_formats_are_read(tmp_path: Path, end: str) -> None:
     path = tmp_path / f"a.{end}"

@@ -70,6 +70,28 @@ def test_groups_are_found(found: Study) -> None:
     assert found.confidence.shape == found.distance.shape == found.ambiguous.shape == (150,)
 
 
+def test_a_column_that_is_set_aside_only_compares() -> None:
+    table, truth = groups()
+    table["secret"] = np.array(["x", "y", "z"])[truth]
+    found = coterie.study(table, time=5, without=["secret"])
+    assert "secret" not in found.model.columns_
+    told = next(one for one in found.summary["columns"] if one["name"] == "secret")
+    assert (told["used"], told["reason"]) == (False, "was set aside")
+    assert found.summary["settings"]["without"] == ["secret"]
+    assert "--without secret" in found.summary["reproduce"]["command"]
+    assert "With 'secret', which was set aside and has 3 values, the clusters agree by 1.00" in (
+        found.verdict
+    )
+    assert (found.model.predict(table.drop(columns="secret")) == found.labels).all()
+
+
+def test_only_columns_that_are_there_are_set_aside() -> None:
+    with pytest.raises(DataError, match=r"no column 'kin'; .* did you mean 'kind'"):
+        coterie.study(pd.DataFrame({"kind": [1.0, 2.0], "b": [1.0, 3.0]}), without=["kin"])
+    with pytest.raises(TypeError, match="give a list of names"):
+        coterie.study(pd.DataFrame({"kind": [1.0, 2.0]}), without="kind")
+
+
 def test_the_largest_cluster_comes_first(found: Study) -> None:
     sizes = np.bincount(found.labels)
     assert (np.diff(sizes) <= 0).all()

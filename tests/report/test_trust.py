@@ -18,6 +18,7 @@ from coterie.report._shortlist import Recipe, more_recipes, nearest_for_noise, r
 from coterie.report._space import learn_space
 from coterie.report._structure import ask_tendency, is_confirmed, needs_replay
 from coterie.report._trust import comeback, replay_clusters
+from coterie.select import tendency
 
 NO_CELLS = RawTable((), ())
 
@@ -39,7 +40,9 @@ def test_clusters_apart_come_back_and_are_not_in_rows_without_structure(recipe: 
     np.testing.assert_array_equal(back.jaccard, 1.0)
     assert back.verdict(0) == "stable"
     ready = prepare(rows)
-    replayed = replay_clusters(recipe, ready, ready.points, learn_space(rows), labels, 19, 0)
+    replayed = replay_clusters(
+        recipe, ready, raw_table(rows), learn_space(ready.points), labels, 19, 0
+    )
     assert replayed.p_value == 0.05
     assert "never reached" in replayed.sentence
     assert is_confirmed(replayed)
@@ -49,7 +52,9 @@ def test_slices_of_one_heap_are_no_better_than_those_of_others() -> None:
     rows = heaps(0.0)
     labels = KMEANS.labels(rows, NO_CELLS)
     ready = prepare(rows)
-    replayed = replay_clusters(KMEANS, ready, ready.points, learn_space(rows), labels, 19, 0)
+    replayed = replay_clusters(
+        KMEANS, ready, raw_table(rows), learn_space(ready.points), labels, 19, 0
+    )
     assert replayed.p_value > 0.05
     assert not is_confirmed(replayed)
     assert len(replayed.null) == 19
@@ -61,10 +66,20 @@ def test_shuffled_columns_are_the_null_of_categories() -> None:
     ready = prepare(table)
     space = learn_space(ready.points)
     recipe = Recipe("k-medoids (Gower)", KMEANS.estimator, on_cells=True)
-    replayed = replay_clusters(recipe, ready, ready.points, space, truth, 19, 0)
+    replayed = replay_clusters(recipe, ready, raw_table(table), space, truth, 19, 0)
     assert replayed.what == "every column shuffled"
     assert replayed.p_value == 0.05
-    assert needs_replay(ready, ask_tendency(ready.points, 0))
+    assert needs_replay(ready, ask_tendency(ready, ready.points, raw_table(table), 0))
+
+
+def test_missing_cells_are_no_mode() -> None:
+    """At the mean of a skewed column they would be a second one."""
+    rng = np.random.RandomState(0)
+    table = rng.lognormal(size=(1000, 2))
+    table[rng.random_sample(table.shape) < 0.2] = np.nan
+    ready = prepare(table)
+    assert tendency(ready.points, random_state=0).has_structure
+    assert not ask_tendency(ready, ready.points, raw_table(table), 0).has_structure
 
 
 def test_resamples_end_with_the_clock() -> None:
@@ -117,4 +132,6 @@ def test_changes_are_told_in_words() -> None:
 
 
 def test_one_row_is_not_tested() -> None:
-    assert ask_tendency(np.zeros((1, 2)), 0) is None
+    ready = prepare(heaps(0.0))
+    one = raw_table(heaps(0.0, 1))
+    assert ask_tendency(ready, ready.points[:1], one, 0) is None

@@ -258,3 +258,19 @@ def test_tables_of_names_and_whole_numbers_are_judged_as_arrays_are() -> None:
     assert choose_k(pd.DataFrame(X), **options).picks == one.picks
     whole = choose_k(X.astype(np.int32), **options)
     np.testing.assert_allclose(whole.curves["gap"].values, one.curves["gap"].values)
+
+
+@pytest.mark.parametrize("estimator", [None, AgglomerativeClustering()])
+def test_what_is_wrong_with_the_rows_is_said_by_who_was_asked(estimator: object) -> None:
+    rows = four_clusters().copy()
+    rows[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"choose_k: Input X contains NaN in column 1 \(row 3"):
+        choose_k(rows, estimator, 3)
+    rows[3, 1] = np.inf
+    with pytest.raises(ValueError, match="choose_k: Input X contains infinity"):
+        choose_k(rows, estimator, 3)
+
+
+def test_what_is_wrong_with_the_estimator_is_said_by_that() -> None:
+    with pytest.raises(ValueError, match="KMeans: tol=-1 was given"):
+        choose_k(four_clusters(), KMeans(tol=-1), 3)

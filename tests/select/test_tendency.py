@@ -85,11 +85,16 @@ def test_a_ring_is_found_by_its_gap() -> None:
 
 def test_the_chance_is_that_of_the_parts() -> None:
     found = tendency(draw("gaussian", 1, 80, 4), random_state=3)
-    parts = (found.component_p_value, found.distances.p_value, found.replay.p_value)
+    parts = (found.projection_p_value, found.distances.p_value, found.replay.p_value)
     assert found.p_value == min(1.0, 3 * min(parts))
     assert len(found.components) == 3
     least = min(test.p_value for test in found.components)
     assert found.component_p_value == min(1.0, 3 * least)
+    assert list(found.columns) == [0, 1, 2, 3]
+    least = min(test.p_value for test in found.columns.values())
+    assert found.column_p_value == min(1.0, 4 * least)
+    both = (found.component_p_value, found.column_p_value)
+    assert found.projection_p_value == min(1.0, 2 * min(both))
     assert found.n_used == found.n_compared == 80
     assert found.distances.n_values == 80 * 79 // 2
     assert not found.has_structure
@@ -101,6 +106,34 @@ def test_one_column_is_a_dip_test() -> None:
     found = tendency(X, random_state=0)
     expected = dip_test(X[:, 0], method="table")
     assert found.components[0].statistic == pytest.approx(expected.statistic, rel=1e-9)
+
+
+def test_a_column_alone_may_tell() -> None:
+    """Ten heaps in a row along a column: along the diagonals, which are the components, one."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(3000) % 10 + 0.1 * rng.normal(size=3000), rng.random(3000) * 9])
+    found = tendency((X - X.mean(axis=0)) / X.std(axis=0), random_state=0)
+    assert found.has_structure
+    assert found.column == 0
+    assert "a column by itself has more than one mode" in found.verdict
+    assert found.columns[1].p_value > 0.05
+
+
+def test_groups_beside_a_long_axis_are_found() -> None:
+    """The length of all is nearly all of the variance, and the groups lie side by side along it."""
+    rng = np.random.default_rng(0)
+    size, group = 20 * rng.normal(size=(300, 1)), rng.integers(0, 2, (300, 1))
+    X = size + rng.normal(size=(300, 5)) + 2.5 * group * np.array([1, -1, 1, -1, 0])
+    assert tendency(X, random_state=0).has_structure
+
+
+@pytest.mark.parametrize("n_cols", [1, 2])
+def test_rounding_is_no_structure(n_cols: int) -> None:
+    rng = np.random.default_rng(0)
+    ages = np.rint(rng.normal(40, 12, (5000, n_cols)))
+    assert not tendency(ages, random_state=0).has_structure
+    old = ages + 60 * rng.integers(0, 2, (5000, 1))
+    assert tendency(old, random_state=0).has_structure
 
 
 def test_the_seed_decides() -> None:

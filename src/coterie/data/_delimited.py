@@ -267,7 +267,12 @@ def _likely_delimiter(text: str) -> str:
 
 
 def has_names(cells: list[str]) -> bool:
-    """Whether a first line holds names: not all numbers, and none with a fraction."""
+    """Whether a first line holds names: not all numbers, and none with a fraction.
+
+    Or the numbers of the columns, 0, 1, 2 and so on, which data frames write without names.
+    """
+    if len(cells) > 1 and cells == [str(place) for place in range(len(cells))]:
+        return True
     numbers = [cell for cell in cells if notation.is_number(cell)]
     return len(numbers) < len(cells) and not any("." in cell for cell in numbers)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +27,22 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _EXCEL = (".xlsx", ".xlsm")
 #: Text of any size is read whole: the rows must fit the memory in any case.
 _ANY_SIZE = 1 << 62
+#: Bytes and lines of a text that tell whether blanks part its cells; the last line may be cut.
+_LOOKED_AT, _FIRST_LINES = 1 << 14, 20
 
 
 def read_raw(
-    places: Sequence[str], *, decimal: str | None = None, header: bool | None = None
+    places: Sequence[str],
+    *,
+    decimal: str | None = None,
+    header: bool | None = None,
+    text: Collection[str] = (),
 ) -> tuple[RawTable, list[str]]:
     """All columns of some files, and how they were read, in sentences.
 
-    Text (CSV, TSV; parted by commas, semicolons, tabs or bars; UTF-8, UTF-16 or Windows-1252),
-    Parquet, Arrow or Feather, NPY, Excel where openpyxl is there. Numbers may have decimal commas,
-    separators between thousands or percent signs.
+    Text (CSV, TSV; parted by commas, semicolons, tabs, bars or blanks; UTF-8, UTF-16 or
+    Windows-1252), Parquet, Arrow or Feather, NPY, Excel where openpyxl is there. Numbers may have
+    decimal commas, separators between thousands or percent signs.
 
     Parameters
     ----------
@@ -45,6 +52,8 @@ def read_raw(
         The decimal mark of a text file, "." or ","; None to tell it from the cells.
     header
         Whether the first line of a text file holds names; None to tell it from the cells.
+    text
+        Columns of a text file to take as text, whatever they hold: codes keep their zeros.
 
     Raises
     ------
@@ -60,7 +69,7 @@ def read_raw(
         return _of_dataset(places)
     path = Path(first)
     if first == STDIN:
-        return _of_text("stdin", sys.stdin.buffer.read(), None, decimal, header)
+        return _of_text("stdin", sys.stdin.buffer.read(), None, decimal, header, text)
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file.")
     if path.suffix.lower() == ".npy":
@@ -70,7 +79,7 @@ def read_raw(
     if data.startswith(b"\x93NUMPY"):
         raise DataError(f"{path}: this is an NPY array; let its name end in .npy.")
     tabs = path.suffix.lower() in (".tsv", ".tab")
-    return _of_text(str(path), data, "\t" if tabs else None, decimal, header)
+    return _of_text(str(path), data, "\t" if tabs else None, decimal, header, text)
 
 
 def _of_dataset(places: Sequence[str]) -> tuple[RawTable, list[str]]:
@@ -97,20 +106,49 @@ def _of_dataset(places: Sequence[str]) -> tuple[RawTable, list[str]]:
 
 
 def _of_text(
-    name: str, data: bytes, delimiter: str | None, decimal: str | None, header: bool | None
+    name: str,
+    data: bytes,
+    delimiter: str | None,
+    decimal: str | None,
+    header: bool | None,
+    text: Collection[str],
 ) -> tuple[RawTable, list[str]]:
     data, notes = _as_utf8(data)
-    file = read_delimited(name, data, delimiter, header, decimal, ())
+    if delimiter is None and _has_blanks_between(data):
+        data, delimiter = re.sub(rb" +", b"\t", _trimmed_lines(data)), "\t"
+        notes.append("Cells are parted by blanks.")
+    file = read_delimited(name, data, delimiter, header, decimal, text)
     names, renamed = distinct_names(file.titles)
-    if file.delimiter != ",":
+    if file.delimiter != "," and notes[-1:] != ["Cells are parted by blanks."]:
         words = {"\t": "tabs", ";": "semicolons", "|": "bars"}[file.delimiter]
         notes.append(f"Cells are parted by {words}.")
     if file.decimal == ",":
         notes.append("Commas are decimal marks.")
     if not file.has_header:
         notes.append("The first line is a row; columns are called x0, x1 and so on.")
-    cells = [_column(file, place, title, notes) for place, title in enumerate(names)]
+    cells = [
+        file.values(place) if file.titles[place] in text else _column(file, place, title, notes)
+        for place, title in enumerate(names)
+    ]
     return RawTable(tuple(names), tuple(cells), tuple(renamed)), notes
+
+
+def _has_blanks_between(data: bytes) -> bool:
+    """Whether blanks part the cells: the first lines have no other mark, and as many words each.
+
+    One column at least holds numbers, or phrases of two words would be two columns.
+    """
+    lines = [line.decode(errors="replace").split() for line in data[:_LOOKED_AT].splitlines()]
+    lines = [words for words in lines if words][:_FIRST_LINES]
+    if len(lines) < 2 or any(mark in data[:_LOOKED_AT] for mark in (b",", b";", b"|", b"\t", b'"')):
+        return False
+    if len(lines[0]) < 2 or len({len(words) for words in lines}) > 1:
+        return False
+    return any(all(map(notation.is_number, cells)) for cells in zip(*lines[1:], strict=True))
+
+
+def _trimmed_lines(data: bytes) -> bytes:
+    return b"\n".join(line.strip() for line in data.splitlines())
 
 
 def _as_utf8(data: bytes) -> tuple[bytes, list[str]]:

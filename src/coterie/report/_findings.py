@@ -40,7 +40,8 @@ class Findings:
     """A study before it is told: the table, the tests, and `clustered` where there is structure.
 
     `studied` and `compared` are row numbers of the table; `notes` say what was done or left out.
-    `doubted` is the replay that spoke against clusters, where one did.
+    `doubted` is the replay that spoke against clusters, where one did; `without` names the columns
+    that were set aside.
     """
 
     given: Given
@@ -56,6 +57,7 @@ class Findings:
     placed: Placed
     notes: tuple[str, ...]
     seed: int
+    without: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coterie.data._delimited import no_column
 from coterie.data.opened import is_elsewhere
 from coterie.data.raw_files import read_raw
 from coterie.data.raw_table import RawTable, raw_table
@@ -33,6 +35,15 @@ def take_in(
         return Given(table, name or title_of(places), (*table.renamed, *notes))
     table = raw_table(data)
     return Given(table, name or "data", table.renamed)
+
+
+def check_set_aside(given: Given, without: Sequence[str]) -> None:
+    """Refuse columns that the table does not have, and a name where several were meant."""
+    if isinstance(without, str):
+        raise TypeError(f"study: without={without!r} is a text; give a list of names.")
+    for name in without:
+        if name not in given.table.names:
+            raise no_column(given.name, name, list(given.table.names))
 
 
 def title_of(places: list[str]) -> str:

@@ -153,7 +153,9 @@ def bic(chosen: Chosen) -> dict[str, Any] | None:
     return {
         "k": list(chosen.by_cells.ks),
         "curves": [{"name": "mixed mixture", "values": floats(curve.values)}],
-        "best": {"name": "mixed mixture", "k": pick}, "sentence": chosen.by_cells.summary,
+        "best": {"name": "mixed mixture", "k": pick},
+        "sentence": f"Of mixed mixtures the one with {pick} components has the lowest BIC; a "
+                    "cluster may take several.",
     }  # fmt: skip
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie.data.columns import Column, columns_of, numbers
+from coterie.data.columns import Column, columns_of, missing_cells, numbers
 from coterie.data.encoding import (
     ColumnCode,
     encode,
@@ -73,18 +73,33 @@ class Prepared:
         ]
         return RawTable(tuple(kind.name for kind in self.used), tuple(columns))
 
+    def holes(self, cells: RawTable) -> npt.NDArray[np.bool_]:
+        """Which numbers of the points of some cells stand for a missing one."""
+        missing = [missing_cells(column) for column in cells.cells]
+        n_places = [len(code.places) for code in self.codes]
+        return np.repeat(np.column_stack(missing), n_places, axis=1)
+
+    @property
+    def spans(self) -> list[slice]:
+        """Where the places of every column that counts are among those of the points."""
+        ends = np.cumsum([len(code.places) for code in self.codes]).tolist()
+        return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
     @property
     def place_names(self) -> list[str]:
         """What every column of `points` stands for."""
         return [place for code in self.codes for place in code.places]
 
 
-def prepare(X: Any) -> Prepared:
+def prepare(X: Any, without: Collection[str] = ()) -> Prepared:
     """Tell the columns of a table, leave out those that say nothing, and code the others.
+
+    Columns named in `without` are set aside.
 
     O(n log n) time a column; memory: the points.
     """
-    columns, kinds = columns_of(X), column_kinds(X)
+    columns = columns_of(X)
+    kinds = [_set_aside(kind) if kind.name in without else kind for kind in column_kinds(X)]
     if not kinds or not len(columns[0]):
         raise DataError(f"the table has shape {np.shape(X)}; give one with rows and columns.")
     used = [kind for kind in kinds if kind.is_used]
@@ -96,6 +111,10 @@ def prepare(X: Any) -> Prepared:
     codes = tuple(_code(kind, columns[kind.place]) for kind in used)
     points = encode([columns[kind.place] for kind in used], codes)
     return Prepared(tuple(kinds), codes, points, tuple(_notes(kinds, columns, codes)))
+
+
+def _set_aside(kind: ColumnKind) -> ColumnKind:
+    return replace(kind, reason="was set aside")
 
 
 def _code(kind: ColumnKind, column: Column) -> ColumnCode:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from coterie import KMeans
 from coterie._config import resolve_n_threads
 from coterie._distinct import distinct
+from coterie.data.encoding import encode
 from coterie.data.raw_table import RawTable
 from coterie.evaluate import silhouette_score
 from coterie.report._prepared import Prepared
@@ -107,7 +108,7 @@ def comeback(
 def replay_clusters(
     recipe: Recipe,
     ready: Prepared,
-    points: Floats,
+    cells: RawTable,
     space: Space,
     labels: Labels,
     n_replays: int,
@@ -115,12 +116,14 @@ def replay_clusters(
 ) -> NullReplay:
     """Score the clusters, and what the same method makes of rows without structure.
 
-    Numbers become uniform in the box of their principal components or Gaussian with the same
-    covariance; columns of levels are shuffled, each by itself. The score is the mean silhouette, of
-    methods that follow neighbours the depth of the valley between clusters. A method of whole
-    columns (a mixed mixture, Gower's medoids) is stood in for by k-means.
+    Numbers become uniform in the box of their principal components, or Gaussian or uniform in an
+    ellipsoid with the same covariance, and are missing where they were; columns of levels are
+    shuffled, each by itself. The score is the mean silhouette, of methods that follow neighbours
+    the depth of the valley between clusters. A method of whole columns (a mixed mixture, Gower's
+    medoids) is stood in for by k-means.
     """  # fmt: skip
     rng = np.random.RandomState(seed)
+    points = encode(cells.cells, ready.codes)
     k = int(labels.max()) + 1
     if recipe.on_cells:
         recipe = Recipe("k-means", KMeans(k, n_init=3, random_state=seed))
@@ -128,7 +131,7 @@ def replay_clusters(
         labels = labels if stood_in is None else stood_in
     name, score = _SCORES[recipe.is_centred]
     observed = score(space.rows(points), labels)
-    structureless = _Structureless(points, ready)
+    structureless = _Structureless(points, ready.holes(cells), ready)
     found: dict[str, list[float]] = {}
     for null in _nulls(ready):
         values = []
@@ -146,6 +149,7 @@ def replay_clusters(
 
 _WORDS = {
     "uniform": "uniform rows in the same box", "gaussian": "Gaussian rows with the same covariance",
+    "ball": "uniform rows in an ellipsoid with the same covariance",
     "shuffled": "every column shuffled",
 }  # fmt: skip
 
@@ -158,13 +162,11 @@ def _nulls(ready: Prepared) -> list[str]:
 class _Structureless:
     """Points like some, but for their structure; what the nulls need is found once."""
 
-    def __init__(self, points: Floats, ready: Prepared) -> None:
-        self._points = points
-        ends = np.cumsum([len(code.places) for code in ready.codes])
-        starts = np.concatenate([[0], ends[:-1]])
-        places = list(zip(ready.used, starts.tolist(), ends.tolist(), strict=True))
-        self._levels = [slice(start, end) for kind, start, end in places if kind.levels]
-        self._numbers = [start for kind, start, _ in places if not kind.levels]
+    def __init__(self, points: Floats, holes: npt.NDArray[np.bool_], ready: Prepared) -> None:
+        self._points, self._holes = points, holes
+        places = list(zip(ready.used, ready.spans, strict=True))
+        self._levels = [span for kind, span in places if kind.levels]
+        self._numbers = [span.start for kind, span in places if not kind.levels]
         own = points[:, self._numbers]
         self._center = own.mean(axis=0)
         if self._numbers:
@@ -172,13 +174,14 @@ class _Structureless:
             self._components = (own - self._center) @ self._axes.T
 
     def draw(self, null: str, rng: np.random.RandomState) -> Floats:
-        """Numbers anew, and every column of levels shuffled by itself."""
+        """Numbers anew, missing where they were, and every column of levels shuffled by itself."""
         found = np.empty_like(self._points)
         for places in self._levels:
             found[:, places] = self._points[rng.permutation(len(found)), places]
         if self._numbers:
             drawn = NULLS[null](self._components, rng)
-            found[:, self._numbers] = drawn @ self._axes + self._center
+            here = drawn @ self._axes + self._center
+            found[:, self._numbers] = np.where(self._holes[:, self._numbers], 0.0, here)
         return found
 
 

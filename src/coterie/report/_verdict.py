@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from coterie.report._aside import compared_with_columns
 from coterie.report._findings import Clustered, Findings
 
 #: Chances above which the absence of structure is sure, if rows are so many at least.
 _CLEAR, _ENOUGH_ROWS = 0.2, 50
+#: The chance from which on clusters are no clearer than those of rows without structure.
+_AS_CHANCE = 0.05
 
 
 def verdict(found: Findings) -> dict[str, Any]:
@@ -57,8 +60,15 @@ def _clusters(found: Findings, clustered: Clustered) -> dict[str, Any]:
         as_sentence(chosen.why),
         _between(n_ambiguous, found.n_rows),
     ]
+    sentences += compared_with_columns(found)
     good, bad = _reasons(found, clustered)
     confidence = "high" if not bad else "moderate" if len(good) >= len(bad) else "low"
+    if clustered.replay.p_value > _AS_CHANCE:
+        confidence = "low"
+        sentences.append(
+            "The rows are not one heap, but these clusters are no clearer than those that the same "
+            "method cuts from rows without structure: take them for a first look."
+        )
     return {
         "has_structure": True, "n_clusters": k,
         "headline": f"There are {k} clusters in the {found.n_rows:,} rows of {found.given.name}.",
@@ -90,7 +100,7 @@ def _reasons(found: Findings, clustered: Clustered) -> tuple[list[str], list[str
 
     assert found.tested is not None
     weigh(found.tested.p_value <= 0.01, f"The test of tendency has p = {found.tested.p_value:.2g}.")
-    weigh(clustered.replay.p_value <= 0.05, clustered.replay.sentence)
+    weigh(clustered.replay.p_value <= _AS_CHANCE, clustered.replay.sentence)
     back = clustered.comeback
     if back is not None:
         least = int(np.argmin(back.jaccard))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from coterie._checks import CALLABLE, NONE, check_params, real, whole
 from coterie._config import options
 from coterie.errors import DataError
 from coterie.report._findings import Clustered, Findings
-from coterie.report._given import take_in
+from coterie.report._given import check_set_aside, take_in
 from coterie.report._model import explain_clusters, make_model, one_cluster
 from coterie.report._new_rows import StudyModel
 from coterie.report._plan import Clock, plan_for
@@ -138,6 +138,7 @@ def study(
     random_state: int = 0,
     time: float | None = 60,
     name: str | None = None,
+    without: Sequence[str] = (),
     n_threads: int | None = None,
     callback: Callable[[StudyProgress], Any] | None = None,
 ) -> Study:
@@ -165,6 +166,8 @@ def study(
         is left out.
     name : str or None
         What to call the table.
+    without : sequence of str
+        Columns to set aside: clusters are found without them, and then compared with them.
     n_threads : int or None
     callback : callable or None
         Called with a `StudyProgress` when a stage begins.
@@ -177,7 +180,7 @@ def study(
     given = {key: value for key, value in locals().items() if key in _RULES}
     check_params("study", given, _RULES)
     with options(n_threads=n_threads) if n_threads is not None else options():
-        findings = find(data, int(random_state), time, name, callback)
+        findings = find(data, int(random_state), time, name, callback, without)
         return Study(findings, summarise(findings))
 
 
@@ -187,6 +190,7 @@ def find(
     time: float | None,
     name: str | None,
     callback: Callable[[StudyProgress], Any] | None,
+    without: Sequence[str] = (),
 ) -> Findings:
     """The stages of a study, one after the other."""  # fmt: skip
     from coterie.report._chosen import choose
@@ -203,7 +207,8 @@ def find(
     begin("columns")
     if len(given.table) == 1:
         raise DataError(f"{given.name}: one row has nothing to be compared with; add rows.")
-    ready = prepare(given.table)
+    check_set_aside(given, without)
+    ready = prepare(given.table, without)
     n_rows, n_places = ready.points.shape
     plan = plan_for(n_rows, n_places, time)
     rng = np.random.RandomState(seed)
@@ -211,7 +216,8 @@ def find(
     compared = np.sort(rng.permutation(studied)[: plan.n_compared])
     space = learn_space(ready.points[studied])
     begin("tendency")
-    tested = ask_tendency(ready.points[studied], seed)
+    cells = ready.cells(given.table)
+    tested = ask_tendency(ready, ready.points[studied], cells.take(studied), seed)
 
     def told(model: StudyModel, **more: Any) -> Findings:
         begin("summary")
@@ -219,6 +225,7 @@ def find(
         return Findings(
             given=given, ready=ready, plan=plan, space=space, studied=studied, compared=compared,
             tested=tested, model=model, placed=placed, seed=seed, notes=more.pop("notes", ()),
+            without=tuple(without),
             **{"doubted": None, "clustered": None, **more},
         )  # fmt: skip
 
@@ -226,13 +233,12 @@ def find(
         return told(one_cluster(ready, space, studied))
     begin("methods")
     rows = np.ascontiguousarray(space.rows(ready.points[compared]))
-    cells = ready.cells(given.table)
     chosen = choose(ready, rows, cells.take(compared), plan, seed)
     begin("null replay")
     best = chosen.best
     paired = np.sort(rng.permutation(len(rows))[: plan.n_paired])
     replayed = replay_clusters(
-        best.recipe, ready, ready.points[compared[paired]], space, best.labels[paired],
+        best.recipe, ready, cells.take(compared[paired]), space, best.labels[paired],
         plan.n_replays, seed,
     )  # fmt: skip
     if needs_replay(ready, tested) and not is_confirmed(replayed):

@@ -5,6 +5,7 @@ docs/study_json.md has the schema.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from importlib.metadata import version
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from coterie.data.encoding import Levels, Measure
+from coterie.report._aside import listed_names
 from coterie.report._chosen import CRITERIA, Chosen
 from coterie.report._cluster_names import cluster_names
 from coterie.report._findings import Clustered, Findings
@@ -39,12 +41,14 @@ def summarise(found: Findings) -> dict[str, Any]:
         "schema": SCHEMA,
         "title": found.given.name,
         "source": _source(found),
-        "settings": {"random_state": found.seed, "time": found.plan.time},
+        "settings": {
+            "random_state": found.seed, "time": found.plan.time, "without": list(found.without),
+        },
         "verdict": verdict(found),
         "columns": _told_columns(found),
         "notes": _notes(found),
         "quality": quality(found),
-        "tendency": _tendency(found.tested),
+        "tendency": _tendency(found.tested, found.ready.place_names),
         "methods": [], "choice_of_k": None, "clusters": [], "noise": None, "profiles": [],
         "silhouette": None, "null_replay": _replay(found), "map": map_points(found),
         "dendrogram": None, "k_distances": None, "bic": None, "memberships": None,
@@ -122,7 +126,18 @@ def _notes(found: Findings) -> list[str]:
     return [*found.ready.notes, *more, *found.notes]
 
 
-def _tendency(tested: Tendency | None) -> dict[str, Any]:
+def _column_part(tested: Tendency, names: list[str]) -> list[dict[str, Any]]:
+    """The dips of the columns one by one, where they were tested."""
+    place = tested.column
+    if place is None:
+        return []
+    least = f"{names[place]!r} has the least chance"
+    return [{"name": "columns", "value": tested.columns[place].statistic,
+             "p_value": tested.column_p_value,
+             "sentence": f"The dip of the columns one by one: {least}."}]  # fmt: skip
+
+
+def _tendency(tested: Tendency | None, names: list[str]) -> dict[str, Any]:
     if tested is None:
         return {"p_value": 1.0, "has_structure": False, "verdict": "One row.", "parts": []}
     return {
@@ -133,6 +148,7 @@ def _tendency(tested: Tendency | None) -> dict[str, Any]:
             {"name": "components", "value": max(one.statistic for one in tested.components),
              "p_value": tested.component_p_value,
              "sentence": "The dip of the first principal components: more than one mode?"},
+            *_column_part(tested, names),
             {"name": "distances", "value": tested.distances.statistic,
              "p_value": tested.distances.p_value,
              "sentence": "The dip of the distances between rows."},
@@ -255,10 +271,15 @@ def _trait(trait: Any) -> dict[str, Any]:
 
 def _reproduce(found: Findings) -> dict[str, Any]:
     name, seed, time = found.given.name, found.seed, found.plan.time
-    budget = "" if time == 60 else f" --time {time:g}" if time is not None else ""
-    python = f"coterie.study({name!r}, random_state={seed}, time={time!r})"
+    more = "" if time == 60 else f" --time {time:g}" if time is not None else ""
+    asked = f"random_state={seed}, time={time!r}"
+    if found.without:
+        more += f" --without {shlex.quote(listed_names(found.without))}"
+        asked += f", without={list(found.without)!r}"
+    python = f"coterie.study({name!r}, {asked})"
     libraries = ("coterie", "numpy", "scipy", "scikit-learn")
     return {
-        "command": f"coterie study {name} --seed {seed}{budget}", "python": python, "seed": seed,
+        "command": f"coterie study {shlex.quote(name)} --seed {seed}{more}", "python": python,
+        "seed": seed,
         "versions": {"python": sys.version.split()[0], **{one: version(one) for one in libraries}},
     }  # fmt: skip

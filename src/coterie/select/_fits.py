@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from functools import reduce
 from typing import Any
 
@@ -118,6 +118,7 @@ class OneByOne(Fits):
         super().__init__(estimator, X, ks, tick)
         self._starts = starts
         self._count = count_of("choose_k", estimator)
+        self._blank = clone(estimator)
         self.made: dict[int, Any] = {}
 
     def model(self, k: int) -> Any:
@@ -128,7 +129,8 @@ class OneByOne(Fits):
         return self.made[k]
 
     def _fit(self, k: int) -> Any:
-        wanted = clone(self.estimator).set_params(**{self._count: k})
+        wanted = deepcopy(self._blank)  # what a clone is, without reading its signature anew
+        setattr(wanted, self._count, k)
         runs = self._fresh(wanted, k)
         if self.made:
             runs.append(grow(self.made[max(self.made)], wanted, self.X))

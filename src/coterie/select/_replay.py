@@ -23,6 +23,8 @@ _CLUSTERS, _ROWS_A_CLUSTER = (2, 3, 5, 8, 13, 21), 20
 #: as many dimensions as there are rows lie at the corners of a simplex, where any two heaps of them
 #: seem apart.
 _ROWS_A_COMPONENT, _FEWEST_COMPONENTS = 10, 2
+#: Components that are given one variance at most: further ones would be as much noise.
+_MOST_WHITENED = 30
 #: Pairs of clusters with fewer rows than this are not looked at.
 _FEWEST_ROWS = 10
 #: Passes of k-means: the cuts need not settle, as those of the replays do not.
@@ -59,7 +61,21 @@ def gaussian_like(rows: Floats, rng: np.random.RandomState) -> Floats:
     return rng.standard_normal(rows.shape) * rows.std(axis=0)
 
 
-NULLS: dict[str, Null] = {"uniform": uniform_in_box, "gaussian": gaussian_like}
+def uniform_in_ball(rows: Floats, rng: np.random.RandomState) -> Floats:
+    """Uniform in the ellipsoid along the principal components that has their variances.
+
+    In many columns a box has corners that rows without them lack, and a Gaussian a dense middle.
+    """
+    n_rows, n_cols = rows.shape
+    away = rng.standard_normal(rows.shape)
+    lengths = np.sqrt(np.square(away).sum(axis=1, keepdims=True))
+    radii = rng.random_sample((n_rows, 1)) ** (1 / n_cols) * np.sqrt(n_cols + 2)
+    return away / lengths * radii * rows.std(axis=0)
+
+
+NULLS: dict[str, Null] = {
+    "uniform": uniform_in_box, "gaussian": gaussian_like, "ball": uniform_in_ball,
+}  # fmt: skip
 
 
 def replay(rows: Floats, rng: np.random.RandomState) -> Replay:
@@ -109,12 +125,20 @@ def deepest_gap(
 def _gaps(
     rows: Floats, tried: Sequence[int], rng: np.random.RandomState
 ) -> Iterator[tuple[float, int]]:
-    """-log of the chance of the dip between every two neighbouring clusters, and their number."""
-    for centers, labels in cut(rows, tried, rng):
-        members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
-        for i, j in _neighbours(centers):
-            both = rows[np.concatenate([members[i], members[j]])]
-            yield _gap(both, centers[j] - centers[i]), centers.shape[0]
+    """-log of the chance of the dip between every two neighbouring clusters, and their number.
+
+    Of clusters of the rows, and of the rows with their first components all of one variance.
+    """
+    deviations = rows.std(axis=0)
+    whitened = rows / np.where(deviations > 0, deviations, 1.0)
+    whitened = np.ascontiguousarray(whitened[:, :_MOST_WHITENED])
+    for some in (rows, whitened) if rows.shape[1] > 1 else (rows,):
+        for centers, labels in cut(some, tried, rng):
+            ends = np.cumsum(np.bincount(labels))[:-1]
+            members = np.split(np.argsort(labels, kind="stable"), ends)
+            for i, j in _neighbours(centers):
+                both = some[np.concatenate([members[i], members[j]])]
+                yield _gap(both, centers[j] - centers[i]), centers.shape[0]
 
 
 def _gap(rows: Floats, axis: Floats) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -110,17 +111,30 @@ def choose_k(
     watch = _Watch(callback)
     estimator = seeded(estimator, rng)
     seeds = {name: int(rng.randint(2**31)) for name in CRITERIA}
-    fits = fits_along(estimator, X, ks, watch.tick)
-    problem = Problem(
-        who, X, clone(estimator), ks, fits,
-        Settings(n_references, n_resamples, n_folds, sample_size),
-        lambda name: np.random.RandomState(seeds[name]), watch.tick,
-    )  # fmt: skip
-    curves, events = _measure(problem, names, watch)
+    with _own_complaints(who, type(estimator).__name__):
+        fits = fits_along(estimator, X, ks, watch.tick)
+        problem = Problem(
+            who, X, clone(estimator), ks, fits,
+            Settings(n_references, n_resamples, n_folds, sample_size),
+            lambda name: np.random.RandomState(seeds[name]), watch.tick,
+        )  # fmt: skip
+        curves, events = _measure(problem, names, watch)
     best, agreement = recommend(ks, curves)
     weights = bic_weights(curves["bic"].values) if "bic" in curves else None
     model = None if best is None else fits.model(best)
     return KChoice(best, ks, curves, agreement, weights, model, [*_unsettled(fits), *events])
+
+
+@contextmanager
+def _own_complaints(who: str, estimator: str) -> Iterator[None]:
+    """Let what an estimator says of rows that were given to `who` be said by that."""
+    try:
+        yield
+    except ValueError as error:
+        found = str(error)
+        if not found.startswith(f"{estimator}: Input X"):
+            raise
+        raise ValueError(f"{who}: {found.removeprefix(f'{estimator}: ')}") from error
 
 
 class _StoppedError(Exception):

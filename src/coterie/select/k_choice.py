@@ -80,6 +80,11 @@ class KChoice:
     events: list[str]
 
     @property
+    def has_structure(self) -> bool:
+        """Whether more than one cluster was chosen, and no criterion speaks for one."""
+        return self.k is not None and self.k > 1 and not _who_see_one(self)
+
+    @property
     def picks(self) -> dict[str, int | None]:
         """The k of each criterion; None where it could not choose."""
         return {name: curve.pick for name, curve in self.curves.items()}

@@ -17,7 +17,7 @@ from coterie.data import as_source
 from coterie.mixture import GaussianMixture, StudentTMixture
 from coterie.select._axes import legend_above, some_ticks
 from coterie.select._by_likelihood import bic_weights
-from coterie.select._fits import OneByOne
+from coterie.select._fits import OneByOne, n_rows_of
 from coterie.select._label_starts import LabelStarts, label_starts
 from coterie.select._numbers import numbers_of_clusters
 from coterie.select._problem import in_memory, is_remote
@@ -233,8 +233,9 @@ class _Search:
                    for one, _ in self.found)  # fmt: skip
 
     def _judged(self, family: str, model: Any, k: int) -> tuple[Candidate, Any]:
-        bic, icl, log_lik = model.bic(self.X), model.icl(self.X), -model.free_energy(self.X)
-        n_parameters = model._n_parameters()
+        n_parameters, n_rows = model._n_parameters(), n_rows_of(self.X)
+        icl, log_lik = model.icl(self.X), -model.free_energy(self.X)
+        bic = float(-2 * log_lik + n_parameters * np.log(n_rows))
         kind, collapsed = model.covariance_type, has_collapsed(model)
         return (
             Candidate(family, kind, k, log_lik, n_parameters, bic, icl, collapsed, 0.0), model

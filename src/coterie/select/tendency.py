@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from coterie._doors import FLOATS, check_csr, check_finite, checked, dense, trus
 from coterie.data import as_source, elsewhere
 from coterie.distance import condensed
 from coterie.select._replay import Replay, replay
+from coterie.select._ties import FEW_VALUES, n_values, spread_ties
 from coterie.select.dip import DipTest, dip_p_value, dip_test
 from coterie.select.hopkins import Hopkins, hopkins_of
 
@@ -36,16 +37,19 @@ _FEWEST_ROWS = 10
 class Tendency:
     """Whether rows have structure, and what says so.
 
-    `p_value` is the least of the three chances (of `components`, `distances`, `replay`), times
-    three; `verdict` says it in a sentence. `hopkins` is for information: it does not count.
-    `n_used` rows were looked at, `n_compared` of them pair by pair. `component_p_value` is the
-    least chance of the components, times their number.
+    `p_value` is the least of three chances (of projections, `distances`, `replay`), times three;
+    `verdict` says it in a sentence. `hopkins` is for information: it does not count. `n_used` rows
+    were looked at, `n_compared` of them pair by pair. `component_p_value` is the least chance of
+    the components, `column_p_value` that of the columns as they are given, each times their number,
+    and the less of both, times two, is the chance of projections. `columns` has the dips by the
+    places of columns; it is empty where there is one column, or all have few values.
     """
 
     p_value: float
     verdict: str
     components: tuple[DipTest, ...]
     component_p_value: float
+    columns: dict[int, DipTest]
     distances: DipTest
     replay: Replay
     hopkins: Hopkins
@@ -57,6 +61,25 @@ class Tendency:
         """Whether `p_value` is at most 5%."""
         return self.p_value <= LEVEL
 
+    @property
+    def column(self) -> int | None:
+        """The place of the column whose dip has the least chance, the first of equals."""
+        return min(self.columns, key=lambda place: self.columns[place].p_value, default=None)
+
+    @property
+    def column_p_value(self) -> float:
+        """The least chance of the columns, times their number; 1 where none was tested."""
+        if self.column is None:
+            return 1.0
+        return min(1.0, len(self.columns) * self.columns[self.column].p_value)
+
+    @property
+    def projection_p_value(self) -> float:
+        """The chance of the dips of components and columns together."""
+        if not self.columns:
+            return self.component_p_value
+        return min(1.0, 2 * min(self.component_p_value, self.column_p_value))
+
 
 def tendency(X: Any, *, random_state: Any = None) -> Tendency:
     """Test whether rows have any structure before they are clustered.
@@ -64,17 +87,19 @@ def tendency(X: Any, *, random_state: Any = None) -> Tendency:
     The null is one heap: unimodal, uniform, Gaussian, skewed or correlated. Three tests, each at
     a third of the level (Bonferroni):
 
-    - Hartigans' dip (`dip_test`) of the first three principal components;
+    - Hartigans' dip (`dip_test`) of the first three principal components, and of the columns;
     - the dip of the distances between rows (Adolfsson, Ackerman & Brownstein 2019), as if there
       were as many distances as rows, since that is what they know;
     - null replay: k-means with 2 to 21 clusters on the first principal components (one for every
-      ten rows), the deepest dip between two neighbouring clusters,
-      and the chance of one as deep when rows that are uniform in the box of the principal
+      ten rows), as they are and all of one variance, the deepest dip between two neighbouring
+      clusters, and the chance of one as deep when rows that are uniform in the box of the principal
       components, or Gaussian with the same covariance, are clustered the same way; both must be
       unlikely.
 
-    Columns count as they are scaled: standardise those in different units. Rows rounded to few
-    values may look like many modes; the verdict says so where most rows are equal to another.
+    Columns count as they are scaled: standardise those in different units. Equal values of a column
+    are spread over the least step between them, since rounding is no structure; but columns of ten
+    values or fewer stay, and may look like modes: the verdict says so where most rows are equal to
+    another.
 
     At most 20000 rows are drawn, and 1000 of them for distances, replay and Hopkins, so time is
     that of drawing the rows and a few seconds at most (least where there is nothing); memory is
@@ -89,7 +114,8 @@ def tendency(X: Any, *, random_state: Any = None) -> Tendency:
     """
     who = "tendency"
     rng = check_random_state(random_state)
-    drawn = _draw_rows(who, X, rng)
+    given = _draw_rows(who, X, rng)
+    drawn = spread_ties(given, rng)
     rows = _principal(drawn)
     compared = rng.permutation(rows.shape[0])[:_MOST_COMPARED]
     some = rows[compared]
@@ -100,15 +126,14 @@ def tendency(X: Any, *, random_state: Any = None) -> Tendency:
     n_probes = max(1, min(some.shape[0], 100, max(10, some.shape[0] // 10)))
     probes = hopkins_of(drawn[compared], n_probes, rng)
     replayed = replay(some, rng)
-    if rows.shape[0] < _FEWEST_ROWS:
-        p_value = 1.0
-    else:
-        p_value = min(1.0, 3 * min(p_components, distances.p_value, replayed.p_value))
-    evidence = _Evidence(p_components, distances.p_value, replayed, components)
-    return Tendency(
-        p_value, _verdict(p_value, evidence, rows), components, p_components, distances, replayed,
-        probes, rows.shape[0], some.shape[0],
+    found = Tendency(
+        1.0, "", components, p_components, _dips_of_columns(drawn), distances, replayed, probes,
+        rows.shape[0], some.shape[0],
     )  # fmt: skip
+    if rows.shape[0] >= _FEWEST_ROWS:
+        chances = (found.projection_p_value, distances.p_value, replayed.p_value)
+        found = replace(found, p_value=min(1.0, 3 * min(chances)))
+    return replace(found, verdict=_verdict(found, given))
 
 
 def _draw_rows(who: str, X: Any, rng: np.random.RandomState) -> Floats:
@@ -157,18 +182,23 @@ def _dip_of_distances(rows: Floats) -> DipTest:
     return DipTest(found.statistic, p_value, found.low, found.high, found.n_values)
 
 
-@dataclass(frozen=True)
-class _Evidence:
-    p_components: float
-    p_distances: float
-    replay: Replay
-    components: tuple[DipTest, ...]
+def _dips_of_columns(rows: Floats) -> dict[int, DipTest]:
+    """The dips of columns by their places, but of those of few values.
+
+    One column is its own principal component, and not tested twice.
+    """
+    return {
+        place: dip_test(column, method="table")
+        for place, column in enumerate(rows.T)
+        if rows.shape[1] > 1 and n_values(column) > FEW_VALUES
+    }
 
 
-def _verdict(p_value: float, evidence: _Evidence, rows: Floats) -> str:
+def _verdict(found: Tendency, rows: Floats) -> str:
     """What was found, in a sentence."""
+    p_value = found.p_value
     chance = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
-    if not rows.any():
+    if (rows == rows[0]).all():
         return "All rows are equal, so there is nothing to cluster."
     if rows.shape[0] < _FEWEST_ROWS:
         return f"{rows.shape[0]} rows are too few to tell structure from chance."
@@ -177,12 +207,14 @@ def _verdict(p_value: float, evidence: _Evidence, rows: Floats) -> str:
             f"No structure was found ({chance}): the rows could be one heap, so clusters of them "
             "may be mere slices of it."
         )
-    best = int(np.argmin([test.p_value for test in evidence.components]))
+    best = int(np.argmin([test.p_value for test in found.components]))
+    share = 2 if found.columns else 1
     reasons = {
-        f"principal component {best + 1} has more than one mode": evidence.p_components,
-        "the distances between rows have more than one mode": evidence.p_distances,
-        f"the gap between two of {evidence.replay.n_clusters} clusters is deeper than rows without "
-        "structure show": evidence.replay.p_value,
+        f"principal component {best + 1} has more than one mode": share * found.component_p_value,
+        "a column by itself has more than one mode": share * found.column_p_value,
+        "the distances between rows have more than one mode": found.distances.p_value,
+        f"the gap between two of {found.replay.n_clusters} clusters is deeper than rows without "
+        "structure show": found.replay.p_value,
     }
     told = [reason for reason, p in reasons.items() if 3 * p <= LEVEL]
     n_distinct = np.unique(rows, axis=0).shape[0]
