@@ -1,8 +1,8 @@
-"""Draw every figure of the documentation.
+"""Draw every figure of the documentation again: python docs/figures/make_all.py [folder]."""
 
-python docs/figures/make_all.py [FOLDER] writes into FOLDER, by default beside this file.
-"""
+from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -10,30 +10,17 @@ import matplotlib
 
 matplotlib.use("agg")
 
-import bernoulli_digits
-import descent
-import faithful
-import few_colors
-import gaussian
-import held_out
-import k_distances
-import karate
-import leaders
-import linkages
-import medoids
-import seedings
-import vocabulary_tree
+HERE = Path(__file__).parent
 
 
 def make_all(folder: Path) -> None:
     """Run every script of this directory that draws."""
-    scripts = (
-        bernoulli_digits, descent, faithful, few_colors, gaussian, held_out, k_distances, karate,
-        leaders, linkages, medoids, seedings, vocabulary_tree,
-    )  # fmt: skip
-    for script in scripts:
-        script.draw(folder)
+    for path in sorted(HERE.glob("*.py")):
+        if path != Path(__file__):
+            draw = getattr(importlib.import_module(path.stem), "draw", None)
+            if draw is not None:
+                draw(folder)
 
 
 if __name__ == "__main__":
-    make_all(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)
+    make_all(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from coterie import select
-from coterie.plots import k_distances
+from coterie.plots import k_distances, save_k_distances
 from coterie.select import suggest_eps
 
 
@@ -42,3 +42,8 @@ def test_rows_are_welcome_too_as_a_frame():
     ax = k_distances(frame, ax=Figure().subplots())
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), suggest_eps(rows()).curve)
     assert len(select.k_distances(frame, 4).kth) == len(frame)
+
+
+def test_it_is_saved_with_its_title(tmp_path):
+    save_k_distances(tmp_path / "curve.svg", suggest_eps(rows()), title="some rows")
+    assert (tmp_path / "curve.svg").read_text().count("<path") > 5

@@ -3,6 +3,7 @@
 from coterie.hierarchy.agglomerative import AgglomerativeClustering
 from coterie.hierarchy.feature_agglomeration import FeatureAgglomeration
 from coterie.hierarchy.linkage import METHODS, linkage
+from coterie.hierarchy.newick import newick
 from coterie.hierarchy.trees import linkage_tree, ward_tree
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "FeatureAgglomeration",
     "linkage",
     "linkage_tree",
+    "newick",
     "ward_tree",
 ]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,6 +17,8 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
 
 NOISE_COLOR = "#9A9A9A"
 INK = "#333333"
+#: Shades of a quantity from little to much, and of one with a middle: both without red and green.
+SHADES, TWO_SIDED = "cividis", "PuOr_r"
 
 
 def color_of(cluster: int) -> str:
@@ -23,6 +29,20 @@ def color_of(cluster: int) -> str:
 def marker_of(cluster: int) -> str:
     """Marker of a cluster: when the colours have been used up, the next marker begins."""
     return "." if cluster < 0 else _MARKERS[cluster // len(_COLORS) % len(_MARKERS)]
+
+
+def mixed_colors(shares: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """A colour for each row, (n_rows, 3): those of the clusters, mixed by its shares in them.
+
+    What is missing to 1 is the grey of noise. Mixed as light is, so that a half of each is as
+    bright as it looks.
+    """
+    from matplotlib.colors import to_rgb
+
+    rest = np.clip(1 - shares.sum(axis=1, keepdims=True), 0, 1)
+    pure = [to_rgb(color_of(cluster)) for cluster in (*range(shares.shape[1]), -1)]
+    light = np.column_stack([shares, rest]) @ np.square(np.array(pure))
+    return np.asarray(np.sqrt(np.clip(light, 0, 1)))
 
 
 def new_axes() -> Axes:
@@ -53,3 +73,27 @@ def plain(ax: Axes) -> None:
     ax.xaxis.label.set(color=INK, fontsize=12)
     ax.yaxis.label.set(color=INK, fontsize=12)
     ax.title.set(color=INK, fontsize=14)
+
+
+def panels(ax: Axes, widths: Sequence[float], *, gap: float = 0.04) -> list[Axes]:
+    """Axes side by side in the place of `ax`, which keeps its title and draws nothing else.
+
+    Widths are relative; the gap is a share of the whole.
+    """
+    room = 1 - gap * (len(widths) - 1)
+    shares = [room * width / sum(widths) for width in widths]
+    lefts = [sum(shares[:i]) + i * gap for i in range(len(shares))]
+    ax.set_axis_off()
+    found = zip(lefts, shares, strict=True)
+    return [ax.inset_axes((left, 0.0, share, 1.0)) for left, share in found]
+
+
+def finite_table(values: Any, who: str, name: str) -> npt.NDArray[np.float64]:
+    """A table of finite numbers with at least one row, checked."""
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != 2 or not found.size or not np.isfinite(found).all():
+        raise ValueError(
+            f"{who}: {name} has shape {found.shape} and must be a table of finite numbers with at "
+            "least one row and one column."
+        )
+    return found

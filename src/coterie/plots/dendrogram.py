@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.cluster import hierarchy
-from scipy.spatial.distance import squareform
 
 from coterie._checks import real, whole
 from coterie._distinct import distinct
-from coterie.distance import condensed
 from coterie.hierarchy._cut import count_at_height, cut_tree
 from coterie.plots._branches import (
     Branches,
@@ -24,6 +21,7 @@ from coterie.plots._branches import (
     lay_branches,
     shared_labels,
 )
+from coterie.plots._merges import in_optimal_order, merge_table
 from coterie.plots._style import INK, color_of, new_axes, plain, printable
 
 if TYPE_CHECKING:
@@ -97,13 +95,23 @@ def dendrogram(
     -------
     Axes
         The axes drawn into; ``ax.figure.savefig`` writes the figure.
+
+    Examples
+    --------
+    >>> import coterie
+    >>> from coterie.plots import dendrogram
+    >>> values = [2, 5, 9, 15, 16, 18]
+    >>> Z = coterie.linkage([[value] for value in values], "single")
+    >>> ax = dendrogram(Z, n_clusters=2, labels=values)
+    >>> [name.get_text() for name in ax.get_xticklabels()]
+    ['18', '15', '16', '9', '2', '5']
     """
-    Z = _merge_table(tree)
+    Z = merge_table(tree)
     _check_choices(Z, labels, order, orientation)
     row_clusters, line = _cut(tree, Z, n_clusters, height)
     drawn = _truncate(Z, last=last, levels=levels, above=above)
     if order == "optimal":
-        Z = _optimal_order(tree, Z, X)
+        Z = in_optimal_order(tree, Z, X)
     branches = lay_branches(Z, drawn)
     floor = _log_floor(branches) if log else 0.0
     clusters = None if row_clusters is None else shared_labels(Z, row_clusters)
@@ -120,35 +128,6 @@ def dendrogram(
     _name_leaves(ax, branches, _leaf_names(branches, Z, labels), clusters, vertical)
     ax.set_title(printable(title or ""))
     return ax
-
-
-def _merge_table(tree: Any) -> Floats:
-    """The table of a model or a table itself, checked."""
-    if hasattr(tree, "fit") and not hasattr(tree, "Z_"):
-        raise ValueError(
-            f"dendrogram: the {type(tree).__name__} has no merge table Z_; pass a fitted "
-            "AgglomerativeClustering or the table of coterie.linkage."
-        )
-    given = getattr(tree, "Z_", tree)
-    try:
-        Z = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"dendrogram: a {type(tree).__name__} that holds no table of numbers was given; pass "
-            "the merge table of coterie.linkage or a fitted AgglomerativeClustering."
-        ) from error
-    if Z.ndim != 2 or Z.shape[1] != 4 or len(Z) == 0:
-        raise ValueError(
-            f"dendrogram: the merge table has shape {Z.shape} and (n_rows - 1, 4) is needed; pass "
-            "the table of coterie.linkage, not the rows."
-        )
-    if not np.isfinite(Z).all() or not hierarchy.is_valid_linkage(Z):
-        raise ValueError(
-            f"dendrogram: the table of shape {Z.shape} is no merge table (each cluster joined "
-            "once and after it was made, at a finite height of at least 0); pass the table of "
-            "coterie.linkage."
-        )
-    return Z
 
 
 def _check_choices(Z: Floats, labels: Any, order: str, orientation: str) -> None:
@@ -229,28 +208,6 @@ def _truncate(Z: Floats, **given: Any) -> Flags:
         drawn = _TRUNCATIONS[name](Z, value)
     drawn[-1] = True  # the root is always there
     return drawn
-
-
-def _optimal_order(tree: Any, Z: Floats, X: Any) -> Floats:
-    """The same merges, with their parts swapped so that neighbouring leaves are near."""
-    if X is None:
-        raise ValueError(
-            "dendrogram: order='optimal' compares rows and none were given; pass the rows or their "
-            "condensed distances as X=, or use order='merges'."
-        )
-    metric = getattr(tree, "metric", "euclidean")
-    given = np.asarray(X)
-    if given.ndim == 2 and metric == "precomputed":
-        lengths = squareform(given, checks=False)
-    else:
-        lengths = given if given.ndim == 1 else condensed(given, metric)
-    n_pairs = len(Z) * (len(Z) + 1) // 2
-    if lengths.shape != (n_pairs,):
-        raise ValueError(
-            f"dendrogram: X has shape {given.shape} and the tree has {len(Z) + 1} rows; pass the "
-            f"rows of the tree or their {n_pairs} condensed distances."
-        )
-    return np.asarray(hierarchy.optimal_leaf_ordering(Z, np.asarray(lengths, dtype=np.float64)))
 
 
 def _log_floor(branches: Branches) -> float:
@@ -341,11 +298,19 @@ def _name_leaves(
 
 
 def save_dendrogram(
-    path: str | os.PathLike[str], tree: Any, *, last: int = 40, title: str | None = None
+    path: str | os.PathLike[str],
+    tree: Any,
+    *,
+    last: int | None = 40,
+    title: str | None = None,
+    **options: Any,
 ) -> None:
-    """Draw the `last` clusters of a tree on a figure of its own and write it to a file."""
+    """Draw the `last` clusters of a tree on a figure of its own and write it to a file.
+
+    Further options are those of `dendrogram`.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 6), dpi=100, layout="constrained")
-    dendrogram(tree, last=last, ax=figure.subplots(), title=title)
+    dendrogram(tree, last=last, ax=figure.subplots(), title=title, **options)
     figure.savefig(path)

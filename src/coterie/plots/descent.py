@@ -34,6 +34,15 @@ def descent(history: History | Any, ax: Axes | None = None) -> Axes:
     -------
     Axes
         The axes drawn into.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import KMeans
+    >>> from coterie.plots import descent
+    >>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> descent(KMeans(2, random_state=0).fit(X).history_).get_ylabel()
+    'objective (sum of squared errors)'
     """
     entries = iterations(entries_of(history, "descent"))
     if not entries:

@@ -64,6 +64,15 @@ def graph(
     -------
     Axes
         The axes drawn into.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.plots import graph
+    >>> edges = np.array([[0, 1], [1, 2], [2, 0], [2, 3], [3, 4], [4, 5], [5, 3]])
+    >>> ax = graph(edges, labels=[0, 0, 0, 1, 1, 1], medoids=[2, 3])
+    >>> len(ax.collections)  # edges between, edges within, and of each cluster nodes and medoid
+    6
     """
     pairs, square, hops = _read(edges, labels, positions)
     n_nodes = square.shape[0]

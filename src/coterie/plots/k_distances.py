@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
-from coterie.plots._style import INK, NOISE_COLOR, color_of, new_axes, plain
+from coterie.plots._style import INK, NOISE_COLOR, color_of, new_axes, plain, printable
 from coterie.select import EpsSuggestion, suggest_eps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["k_distances"]
+__all__ = ["k_distances", "save_k_distances"]
 
 
 def k_distances(suggestion: EpsSuggestion | Any, ax: Axes | None = None) -> Axes:
@@ -32,6 +33,16 @@ def k_distances(suggestion: EpsSuggestion | Any, ax: Axes | None = None) -> Axes
     -------
     Axes
         The axes drawn into.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.plots import k_distances
+    >>> from coterie.select import suggest_eps
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(size=(300, 2)), rng.uniform(-20, 20, size=(40, 2))])
+    >>> k_distances(suggest_eps(X)).get_xlabel()
+    'rows, sorted'
     """
     if not isinstance(suggestion, EpsSuggestion):
         suggestion = suggest_eps(suggestion)
@@ -67,3 +78,14 @@ def k_distances(suggestion: EpsSuggestion | Any, ax: Axes | None = None) -> Axes
     ax.set_ylim(bottom=0)
     plain(ax)
     return ax
+
+
+def save_k_distances(
+    path: str | os.PathLike[str], suggestion: EpsSuggestion, *, title: str | None = None
+) -> None:
+    """Draw `k_distances` on a figure of its own, 900 pixels wide, and write it to a file."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 6), dpi=100, layout="constrained")
+    k_distances(suggestion, ax=figure.subplots()).set_title(printable(title or ""))
+    figure.savefig(path)

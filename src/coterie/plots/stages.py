@@ -31,6 +31,15 @@ def stages(history: History | Any, ax: Axes | None = None) -> Axes:
     -------
     Axes
         The axes drawn into.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import HDBSCAN
+    >>> from coterie.plots import stages
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> stages(HDBSCAN().fit(X).history_).get_xlabel()
+    'seconds'
     """
     took = durations(entries_of(history, "stages"))
     if not took:

@@ -76,6 +76,15 @@ def vocabulary_tree(
     -------
     Axes
         The axes drawn into; ``ax.figure.savefig`` writes the figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import HierarchicalKMeans
+    >>> from coterie.plots import vocabulary_tree
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> vocabulary_tree(HierarchicalKMeans(3, 2, random_state=0).fit(X)).get_title()
+    '100 rows, 9 leaves'
     """
     from matplotlib.collections import LineCollection
 
