@@ -19,7 +19,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["check_writable", "move_into_place", "scratch_directory", "writing"]
+__all__ = [
+    "check_writable", "move_into_place", "scratch_directory", "writing", "written_through",
+]  # fmt: skip
 
 _SCRATCH = re.compile(r"\.coterie-[0-9a-f]{12}\.tmp")
 
@@ -40,7 +42,7 @@ def writing(path: AnyPath) -> Iterator[BinaryIO]:
     """
     with _naming(path):
         check_writable(path)
-        if _written_through(path):
+        if written_through(path):
             with _opened_as_it_is(path) as file:
                 yield file
             return
@@ -61,7 +63,7 @@ def check_writable(path: AnyPath) -> None:
     if os.path.exists(path):
         if not os.access(path, os.W_OK):
             raise _refusal(errno.EACCES, "it may not be written to; choose another place", path)
-        if _written_through(path):
+        if written_through(path):
             return
     parent = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(parent):
@@ -78,7 +80,7 @@ def move_into_place(scratch: Path, path: Path) -> None:
     with _naming(path):
         check_writable(path)
         target = Path(os.path.realpath(path))
-        if not _written_through(path) and target.parent.stat().st_dev == scratch.stat().st_dev:
+        if not written_through(path) and target.parent.stat().st_dev == scratch.stat().st_dev:
             _take_place(scratch, target)
             return
     with writing(path) as file, open(scratch, "rb") as source:
@@ -165,7 +167,7 @@ def _take_place(scratch: Path, target: Path) -> None:
     os.replace(scratch, target)
 
 
-def _written_through(path: AnyPath) -> bool:
+def written_through(path: AnyPath) -> bool:
     """Whether `path` leads to something that is no regular file of a directory."""
     if _own_descriptor(path) is not None:
         return True

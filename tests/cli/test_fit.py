@@ -1,6 +1,6 @@
 """`coterie fit`: the whole job, and every way to ask for it wrongly.
 
-Covers coterie.cli._app, coterie.cli._options and coterie.cli._scaling.
+Covers coterie.cli._app, coterie.cli._fit_files, coterie.cli._options and coterie.cli._scaling.
 """
 
 import os
@@ -232,11 +232,17 @@ def test_memory_running_out_is_one_line(capsys, monkeypatch):
     assert "not enough memory" in refused(capsys, "fit", FAITHFUL, "-k", 2)
 
 
-def test_a_defect_is_not_hidden(monkeypatch):
+def test_a_defect_is_a_line_and_a_traceback_where_that_is_asked_for(monkeypatch, capsys):
     def fail(self, X):
-        raise ZeroDivisionError
+        raise ZeroDivisionError("by nought")
 
     monkeypatch.setattr(KMeans, "fit", fail)
+    assert main(["fit", str(FAITHFUL), "-k", "2"]) == 70
+    assert capsys.readouterr().err == (
+        "coterie: this is a defect of coterie (ZeroDivisionError: by nought); report it, please, "
+        "with what COTERIE_TRACEBACK=1 shows.\n"
+    )
+    monkeypatch.setenv("COTERIE_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
         main(["fit", str(FAITHFUL), "-k", "2"])
     assert os.listdir() == []

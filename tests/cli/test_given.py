@@ -309,7 +309,7 @@ def test_a_scheduler_that_does_not_answer(rows, capsys):
     assert "'nonsense'" in refused(capsys, "fit", "t.parquet", "-k", 2, "--dask", "nonsense")
     said = refused(capsys, "fit", "t.parquet", "--method", "hdbscan", "--dask", "tcp://127.0.0.1:1")
     assert "hdbscan needs all rows in one place" in said
-    assert "one of the methods kmeans, kmedoids, kcenter, leader, gaussian, dbscan" in said
+    assert "one of the methods kmeans, minibatch, bisecting, spherical, hierarchical" in said
 
 
 def test_without_dask_it_says_what_to_install(rows, capsys, monkeypatch):

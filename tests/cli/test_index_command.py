@@ -18,7 +18,7 @@ from numpy.testing import assert_array_equal
 
 from coterie import search
 from coterie.cli import _outputs, main
-from coterie.cli._outputs import write_arrays
+from coterie.cli._outputs import array_writer, write_files
 from full_disks import no_file_above
 
 RNG = np.random.default_rng(0)
@@ -233,7 +233,8 @@ def test_a_pipe_is_filled_after_the_file_and_a_link_stays(tmp_path: Path) -> Non
     got: list[bytes] = []
     reader = threading.Thread(target=lambda: got.append(Path("pipe.npy").read_bytes()))
     reader.start()
-    write_arrays({Path("pipe.npy"): np.arange(5), Path("link.npy"): np.arange(3.0)})
+    arrays = {Path("pipe.npy"): np.arange(5), Path("link.npy"): np.arange(3.0)}
+    write_files({path: array_writer(array) for path, array in arrays.items()})
     reader.join(30)
     Path("copy.npy").write_bytes(got[0])
     assert_array_equal(np.load("copy.npy"), np.arange(5))

@@ -147,7 +147,10 @@ def test_centres_that_are_rows_take_numbers_alone(capsys):
         (["--method", "leader", "--metric", "gower"], "leader: --metric gower was given; use one"),
         (["--method", "kcenter"], "kcenter needs the number of clusters"),
         (["--method", "kcenter", "-k", "2", "--init", "box"], "kcenter has no --init"),
-        (["--method", "kcenter", "-k", "2", "--threshold", "1"], "use --method leader or bernoul"),
+        (
+            ["--method", "kcenter", "-k", "2", "--threshold", "1"],
+            "--threshold is of leader, bernoulli",
+        ),
         (["--method", "kcenter", "-k", "2", "--metric", "precomputed"], "should be square"),
         (["--method", "dbscan", "-k", "2"], "dbscan finds the number of clusters by itself"),
         (["--method", "kmeans", "-k", "2", "--eps", "1"], "kmeans has no --eps"),

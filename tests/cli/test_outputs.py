@@ -157,13 +157,14 @@ def test_help_that_cannot_be_printed_is_one_line(full):
     assert run.stderr == "coterie: No space left on device\n"
 
 
-def test_fit_has_no_single_output(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text("a\n1\n2\n")
-    assert main(["fit", "t.csv", "-k", "2", "-o", "-"]) == 2
-    assert capsys.readouterr().err == (
-        "coterie: -o - was asked for, but fit writes several files; name a directory.\n"
-    )
+def test_fit_onto_stdout_gives_the_labels_alone(tmp_path, capsys):
+    Path("t.csv").write_text("a\n1\n2\n")
+    assert main(["fit", "t.csv", "-k", "2", "-o", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert sorted(out.splitlines()[1:]) == ["0", "1"]
+    assert out.startswith("label\n")
+    assert "rows        2\n" in err
+    assert "written" not in err
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 

@@ -45,9 +45,9 @@ def test_a_palette_png_and_what_it_is(
     with Image.open("out.png") as written:
         assert written.mode == "P"
         np.testing.assert_array_equal(np.asarray(written.convert("RGB")), expected.pixels)
-    assert "picture     photo.png: 60 x 40, RGB, 8 bits a channel\n" in out
+    assert "picture     photo.png: 60 x 40, RGB, 8 bits per channel\n" in out
     assert f"colours     16 of {expected.n_distinct:,}\n" in out
-    assert "bits        4 a pixel; 9,984 with the palette, 57,600 before\n" in out
+    assert "bits        4 per pixel; 9,984 with the palette, 57,600 before\n" in out
     assert f"PSNR        {expected.psnr:.2f} dB\n" in out
     assert f"file        {Path('out.png').stat().st_size:,} bytes" in out
     assert out.endswith("written     out.png\n")
@@ -108,7 +108,7 @@ def test_mistakes_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
         ("photo.png", "-o", "folder.png"): "folder.png: this is a directory",
         ("photo.png", "-o", "photo.png"): "photo.png: this would overwrite the input",
         ("photo.png", "-k", "0"): "'-k'",
-        ("photo.png", "--threads", "99999999"): "n_threads=99999999",
+        ("photo.png", "--threads", "99999999"): "--threads 99999999, and 65536 is the most",
         (): "PICTURE",
     }.items():
         assert words in refused(capsys, *arguments), arguments

@@ -43,6 +43,15 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> 
     return capsys.readouterr().out
 
 
+def test_columns_are_chosen_and_set_aside(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = json.loads(told(capsys, "two.csv", "--json", "--without", "weight"))
+    assert [one["name"] for one in facts["columns"] if one["used"]] == ["länge"]
+    facts = json.loads(told(capsys, "two.csv", "--json", "--columns", "weight", "-o", "other"))
+    assert facts["settings"]["without"] == ["order_id", "länge"]
+    line = refused(capsys, "two.csv", "--without", "weigth")
+    assert "did you mean 'weight'" in line
+
+
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(["study", *arguments]) == 2
     out, err = capsys.readouterr()
@@ -88,7 +97,7 @@ def test_labels_may_be_parquet_and_the_folder_elsewhere(capsys: pytest.CaptureFi
 def test_json_is_printed_alone(capsys: pytest.CaptureFixture[str]) -> None:
     facts = json.loads(told(capsys, "two.csv", "--json", "--seed", "3"))
     assert facts["verdict"]["n_clusters"] == 2
-    assert facts["settings"] == {"random_state": 3, "time": 2.0}
+    assert facts["settings"] == {"random_state": 3, "time": 2.0, "without": []}
 
 
 def test_no_structure_is_an_answer_and_a_code_where_that_is_asked(

@@ -92,7 +92,7 @@ def test_the_options_that_the_sentences_advise(capsys):
         assert main(["predict", "out/model.coterie", "t.csv", "-o", "again.csv"]) == 0
         assert Path("again.csv").read_text().split()[1:] == labels
     capsys.readouterr()
-    assert "kmeans has no --fractions, and --fractions was given; leave it out" in said(
+    assert "kmeans has no --fractions, and --fractions was given; kmeans takes -k, --init" in said(
         capsys, "fit", "t.csv", "-k", 2, "--fractions"
     )
 
@@ -115,5 +115,5 @@ def test_every_method_is_known_by_its_estimator():
     import coterie
 
     for name, way in METHODS.items():
-        assert method_of(getattr(coterie, way.estimator)()) == name
-    assert method_of(coterie.BisectingKMeans()) is None
+        assert method_of(getattr(coterie, way.estimator)(**way.fixed)) == name
+    assert method_of(coterie.VectorQuantizer()) is None

@@ -10,26 +10,43 @@ from typing import Annotated, cast
 
 import typer
 
+from coterie.cli._examples import epilog
 from coterie.cli._outputs import SummaryLostError, forget_stdout
 from coterie.cli.choose_k import choose_k
+from coterie.cli.convert import convert
+from coterie.cli.dendrogram import dendrogram
+from coterie.cli.eps import eps
 from coterie.cli.fit import fit
 from coterie.cli.index import index
+from coterie.cli.info import info
 from coterie.cli.predict import predict
 from coterie.cli.quantize import quantize
+from coterie.cli.score import score
 from coterie.cli.study import study
 from coterie.cli.tendency import tendency
 
 #: What typer raises for unknown options, missing arguments and the like.
 _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-app.command()(study)
-app.command()(fit)
-app.command()(predict)
-app.command()(tendency)
-app.command()(choose_k)
-app.command()(quantize)
+#: Exit codes: results that say there is no structure (--strict), bad input, a summary that was
+#: lost, a defect of coterie, Ctrl-C, and a reader of stdout that went away.
+BAD_INPUT, SUMMARY_LOST, DEFECT, INTERRUPTED, CLOSED = 2, 3, 70, 130, 141
+
+app = typer.Typer(
+    pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
+app.command(epilog=epilog("study"))(study)
+app.command(epilog=epilog("fit"))(fit)
+app.command(epilog=epilog("predict"))(predict)
+app.command(epilog=epilog("choose-k"))(choose_k)
+app.command(epilog=epilog("tendency"))(tendency)
+app.command(epilog=epilog("eps"))(eps)
+app.command(epilog=epilog("dendrogram"))(dendrogram)
+app.command(epilog=epilog("quantize"))(quantize)
 app.add_typer(index, name="index")
+app.command(epilog=epilog("convert"))(convert)
+app.command(epilog=epilog("info"))(info)
+app.command(epilog=epilog("score"))(score)
 
 
 @app.callback(invoke_without_command=True)
@@ -37,7 +54,7 @@ def _describe(
     context: typer.Context,
     show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Find groups in tables: fit a clustering, apply it to new rows."""
+    """Find groups in tables: look, choose, cluster, label new rows, judge."""
     if show_version:
         print(f"coterie {version('coterie')}")
         raise typer.Exit
@@ -46,19 +63,32 @@ def _describe(
 
 
 def run(arguments: Sequence[str] | None) -> int:
-    """Run a command; bad input and Ctrl-C end in one line on stderr, defects in a traceback."""
+    """Run a command; every failure, and Ctrl-C, ends in one line on stderr and an exit code.
+
+    A defect of coterie shows its traceback where ``COTERIE_TRACEBACK`` is set.
+    """
     try:
         code = int(app(args=arguments, prog_name="coterie", standalone_mode=False) or 0)
     except (typer.Abort, KeyboardInterrupt):
-        code = 130
+        code = INTERRUPTED
+    except SystemExit as left:  # after a script for completion, or as stdout was closed
+        return CLOSED if isinstance(left.__context__, BrokenPipeError) else int(left.code or 0)
     except SummaryLostError as lost:
         forget_stdout()
         _say(str(lost))
-        return 3
+        return SUMMARY_LOST
     except (_UsageError, ValueError, OSError, ImportError, MemoryError) as error:
         _say(_explain(error))
-        return 2
-    if code == 130:
+        return BAD_INPUT
+    except Exception as error:
+        if os.environ.get("COTERIE_TRACEBACK"):
+            raise
+        _say(
+            f"this is a defect of coterie ({type(error).__name__}: {error}); report it, please, "
+            "with what COTERIE_TRACEBACK=1 shows."
+        )
+        return DEFECT
+    if code == INTERRUPTED:
         _say("interrupted")
     return code
 

@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from coterie.cli._given import given
+from coterie.cli._methods import way_of
 from coterie.cli._options import check_decimal, names
+from coterie.cli._stdin import as_files
+from coterie.cli._telling import warn
 from coterie.cli._wording import Wording
 
 
 @dataclass(frozen=True)
 class AskedRows:
-    """Rows for a question, an array or a source, with the names of their columns."""
+    """Rows for a question, an array or a source, with the names of their columns.
+
+    `units` says in which units they are.
+    """
 
     rows: Any
     names: list[str]
+    units: str
     wording: Wording
 
 
+@contextmanager
 def asked_rows(
     places: Sequence[str], method: str, columns: str | None, without: str | None, *, scale: bool,
-    decimal: str | None, header: bool | None, most_bytes: int,
-) -> AskedRows:  # fmt: skip
+    decimal: str | None, header: bool | None, most_bytes: int, metric: str | None = None,
+) -> Iterator[AskedRows]:  # fmt: skip
     """Rows as the method takes them; what a reader should know of the file goes to stderr."""
     check_decimal(decimal)
-    table = given(
-        places, method, None if columns is None else names(columns), without=names(without),
-        categorical=(), decimal=decimal, header=header, most_bytes=most_bytes, scale=scale,
-    )  # fmt: skip
-    for note in table.notes:
-        print("coterie: warning:", " ".join(note.split()), file=sys.stderr)
-    wording = Wording(method, table.names)
-    with wording.of_errors():
-        rows = table.rows(table.scaling() if scale else None)
-    return AskedRows(rows, list(table.names), wording)
+    way = way_of(method, metric)
+    scales = scale and way.scales
+    with as_files(places) as files:
+        table = given(
+            files, method, None if columns is None else names(columns), way=way,
+            without=names(without), categorical=(), decimal=decimal, header=header,
+            most_bytes=most_bytes, scale=scales,
+        )  # fmt: skip
+        for note in table.notes:
+            warn(note)
+        wording = Wording(method, table.names)
+        with wording.of_errors():
+            rows = table.rows(table.scaling() if scales else None)
+        units = "standardized units" if scales else "raw units"
+        yield AskedRows(rows, list(table.names), units, wording)

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._in_memory import rows_in_memory
-from coterie.cli._methods import METHODS, Found, Method
+from coterie.cli._found import Found
+from coterie.cli._methods import Method
 from coterie.cli._options import check_text_options
 from coterie.cli._scaling import in_own_units
 from coterie.cli._wording import Wording
@@ -19,6 +20,7 @@ from coterie.data import ArraySource, Source
 from coterie.data.scaling import Scaling, Standardising, learn_scaling, standardized
 from coterie.data.streams import Stream, is_streamed, open_table
 from coterie.data.tables import Table, read_table
+from coterie.errors import DataError
 
 AnyStream = TypeVar("AnyStream", bound=Stream)
 
@@ -123,6 +125,7 @@ def given(
     method: str,
     columns: Sequence[str] | None,
     *,
+    way: Method,
     without: Sequence[str],
     categorical: Sequence[str],
     decimal: str | None,
@@ -135,14 +138,13 @@ def given(
 
     So are all for a method that needs them, where they fit the memory.
     """
-    way = METHODS[method]
     if not on_cluster and not is_streamed(places, most_bytes):
         table = read_table(
             places[0], columns, without=without, missing=way.takes_missing, text=way.takes_text,
             categorical=categorical, decimal=decimal, header=header,
         )  # fmt: skip
         return Held(table.names, table.values, table.skipped, table.notes)
-    check_text_options(places, decimal, header)
+    check_text_options(decimal, header)
     stream = open_table(
         places, columns, without=without, text=way.takes_text, categorical=categorical
     )
@@ -154,6 +156,12 @@ def given(
         return Held(held.names, held.values, held.skipped, held.notes)
     if way.streams:
         return streamed
+    if way.takes_text:
+        raise DataError(
+            f"{stream.name}: with its text the table takes more than the {most_bytes:,} bytes that "
+            f"{method} may hold under this metric; give fewer rows or columns, or use --method "
+            "mixed, which streams."
+        )
     with Wording(method, stream.names).of_errors():
         return _taken_in(streamed, way, streamed.scaling() if scale else None)
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from coterie.data import Block, Source
+from coterie.data.columns import missing_cells, numbers, sorts_of
 
 Floats = npt.NDArray[np.float64]
 
 
 def cluster_means(rows: Any, labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Mean row of every cluster, of an array or a source; rows with the label -1 are in none."""
+    """Mean row of every cluster, of an array or a source; rows with labels below 0 are in none.
+
+    Missing cells are left out. A column of text has the commonest word of each cluster, and its
+    share.
+    """
     n_clusters = int(labels.max(initial=-1)) + 1
     if isinstance(rows, Source):
         if not n_clusters:
@@ -21,8 +27,22 @@ def cluster_means(rows: Any, labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
         # As weights each block is given its own labels, and no others have to travel.
         sums = rows.weighted(labels.astype(np.float64)).total(sum_by_label, n_clusters)
         return np.asarray(sums[:, 1:] / sums[:, :1])
-    means = [rows[labels == label].mean(axis=0) for label in range(n_clusters)]
-    return np.array(means).reshape(n_clusters, rows.shape[1])
+    kind = object if rows.dtype == object else np.result_type(rows.dtype, np.float32)
+    means = np.empty((n_clusters, rows.shape[1]), dtype=kind)
+    for cluster in range(n_clusters):
+        means[cluster] = [_typical(column) for column in rows[labels == cluster].T]
+    return means
+
+
+def _typical(column: npt.NDArray[Any]) -> Any:
+    """The mean of numbers, the commonest of words; NaN where all cells are missing."""
+    known = column[~missing_cells(column)]
+    if not len(known):
+        return np.nan
+    if "word" not in sorts_of(known):
+        return numbers(known).mean() if known.dtype == object else known.mean()
+    word, count = Counter(known.tolist()).most_common(1)[0]
+    return f"{word} ({count / len(known):.0%})"
 
 
 def sum_by_label(block: Block, n_clusters: int) -> Floats:

@@ -1,22 +1,80 @@
-"""What was asked for on the command line: read, and refused where a method has no such option."""
+"""The options that commands share, each declared once, and how their values are read."""
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+#: What ``fit --method`` takes; coterie.cli._methods says what they are.
+METHOD_NAMES = (
+    "kmeans", "minibatch", "bisecting", "spherical", "hierarchical", "kmedoids", "kcenter",
+    "leader", "gaussian", "student-t", "bayesian", "bernoulli", "poisson", "categorical", "mixed",
+    "agglomerative", "dbscan", "hdbscan",
+)  # fmt: skip
+#: What --linkage takes.
+LINKAGES = (
+    "ward", "average", "complete", "single", "weighted", "centroid", "median", "genie",
+)  # fmt: skip
+COVARIANCES = ("full", "tied", "diag", "spherical")
+#: Metrics worth offering; others are taken, too.
+_METRICS = (
+    "euclidean", "manhattan", "chebyshev", "cosine", "correlation", "canberra", "braycurtis",
+    "seuclidean", "mahalanobis", "hamming", "jaccard", "gower", "nan_euclidean", "precomputed",
+)  # fmt: skip
+#: Bytes of text that are read whole where memory is not limited.
+READ_WHOLE = 1 << 28
+
+
+def completing(names: Sequence[str]) -> Callable[[str], list[str]]:
+    """What a shell offers for the beginning of a word."""
+
+    def begun(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return begun
+
+
 Data = Annotated[
     list[str],
     typer.Argument(
-        metavar="DATA...",
+        metavar="DATA",
         help="CSV, TSV, NPY, Parquet or Arrow files, 'patterns' or directories; - for stdin.",
     ),
 ]
+Columns = Annotated[
+    str | None, typer.Option(help="Columns to use, such as a,b; all that suit by default.")
+]
+Without = Annotated[str | None, typer.Option(help="Columns to leave out, such as a,b.")]
+Scale = Annotated[bool, typer.Option("--scale/--no-scale", help="Standardise the columns first.")]
+Decimal = Annotated[
+    str | None, typer.Option(help="The decimal mark, . or , where it cannot be told.")
+]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether the first line holds names.")
+]
+Metric = Annotated[
+    str | None,
+    typer.Option(
+        help="How near is measured; euclidean by default. gower takes text and missing cells.",
+        autocompletion=completing(_METRICS),
+    ),
+]
+Linkage = Annotated[
+    str, typer.Option(help=f"One of {', '.join(LINKAGES)}.", autocompletion=completing(LINKAGES))
+]
+
+Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="End with exit code 1 where there is no structure.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the facts as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but warnings and errors.")]
+Threads = Annotated[int | None, typer.Option(help="Threads to use; all by default.", min=1)]
 MaxMemory = Annotated[
     str | None, typer.Option(help="Memory to stay within, such as 1GB; no limit by default.")
 ]
@@ -27,45 +85,6 @@ Dask = Annotated[
         "read the files and compute."
     ),
 ]
-Decimal = Annotated[
-    str | None, typer.Option(help="The decimal mark, . or , where it cannot be told.")
-]
-Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether the first line holds names.")
-]
-
-Columns = Annotated[
-    str | None, typer.Option(help="Columns to use, such as a,b; all that suit by default.")
-]
-Without = Annotated[str | None, typer.Option(help="Columns to leave out, such as a,b.")]
-Scale = Annotated[bool, typer.Option("--scale/--no-scale", help="Standardise the columns first.")]
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)]
-Json = Annotated[bool, typer.Option("--json", help="Print the facts as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
-
-
-#: Bytes of files that are read whole where memory is not limited, and the share of it elsewhere.
-_READ_WHOLE = 1 << 28
-_SHARE = 4
-
-
-@contextmanager
-def memory_limited(max_memory: str | None) -> Iterator[int]:
-    """Stay within so much memory; how many bytes of rows may be held at once."""
-    from coterie._config import get_options, options, set_options
-
-    if max_memory is None:
-        yield _READ_WHOLE
-        return
-    with options():
-        try:
-            set_options(max_memory=max_memory)
-        except ValueError:
-            raise ValueError(
-                f"--max-memory {max_memory!r} was given; use a number of bytes, or one with a unit "
-                "such as 512MB or 2GiB."
-            ) from None
-        yield min(_READ_WHOLE, get_options()["max_memory"] // _SHARE)
 
 
 def title_of(places: Sequence[str]) -> str:
@@ -74,30 +93,17 @@ def title_of(places: Sequence[str]) -> str:
     return first if len(places) == 1 else f"{first} and {len(places) - 1} more"
 
 
-def check_text_options(places: Sequence[str], decimal: str | None, header: bool | None) -> None:
-    """Refuse what only a text file that is read whole can be told, and stdin among files."""
-    if "-" in places:
-        raise ValueError("- (stdin) was given among other DATA, or with --dask; give files.")
+def check_text_options(decimal: str | None, header: bool | None) -> None:
+    """Refuse what only a text file that is read whole can be told."""
     asked = [
         name for name, value in (("decimal", decimal), ("header", header)) if value is not None
     ]
     if asked:
         raise ValueError(
             f"--{asked[0]} was given, and it is for a single CSV or TSV file of at most "
-            f"{_READ_WHOLE >> 20} MB, which is read whole; leave it out, or convert the data to "
+            f"{READ_WHOLE >> 20} MB, which is read whole; leave it out, or convert the data to "
             "Parquet."
         )
-
-
-def kinds_of(columns: Sequence[str], categorical: Sequence[str]) -> list[str]:
-    """What a mixture is told of each column: which are categorical; the others tell themselves."""
-    for name in categorical:
-        if name not in columns:
-            raise ValueError(
-                f"--categorical {name} was given, and the columns in use are {', '.join(columns)}; "
-                "name some of them."
-            )
-    return ["categorical" if column in categorical else "auto" for column in columns]
 
 
 def names(listed: str | None) -> list[str]:
@@ -121,52 +127,15 @@ def number_or_auto(option: str, text: str | None, kind: type) -> Any:
         raise ValueError(f"{option} {text!r} was given; use {what}, or auto.") from None
 
 
-def option_of(name: str) -> str:
-    """How an option is written."""
-    return "-k" if name == "clusters" else f"--{name.replace('_', '-')}"
-
-
-def check_options(
-    method: str, own: dict[str, Any], scale: bool | None, decimal: str | None
-) -> None:
-    """Refuse an option that the method does not have, and a missing number of clusters."""
-    from coterie.cli._methods import METHODS
-
-    way = METHODS[method]
-    for name, value in own.items():
-        if name in way.options:
-            continue
-        option = option_of(name)
-        others = [other for other, its in METHODS.items() if name in its.options]
-        why = "finds the number of clusters by itself" if name == "clusters" else f"has no {option}"
+def ending(option: str, path: Path, ends: Sequence[str]) -> str:
+    """The end of a file's name, which says what is written there; one of these."""
+    end = path.suffix.lower()
+    if end not in ends:
         raise ValueError(
-            f"{method} {why}, and {option}{_shown(value)} was given; leave it out or use --method "
-            f"{' or '.join(others[-1:] if len(others) > 4 else others)}."
+            f"{option} {path} was given; use a name that ends in {', '.join(ends[:-1])} or "
+            f"{ends[-1]}."
         )
-    if "clusters" in way.options and "clusters" not in own:
-        raise ValueError(f"{method} needs the number of clusters, such as -k 3.")
-    if scale and not way.scales:
-        raise ValueError(f"{method} takes the values as they are; leave --scale out.")
-    check_decimal(decimal)
-
-
-def _shown(value: Any) -> str:
-    return "" if value is True else f" {value}"
-
-
-def check_rows(method: str, n_rows: int, n_clusters: int | None) -> None:
-    """Refuse a table with fewer rows than the method needs, or than clusters were asked for."""
-    from coterie.cli._methods import METHODS
-
-    needed = max(METHODS[method].least_rows, n_clusters or 1)
-    if n_rows >= needed:
-        return
-    found = f"the table has {n_rows:,} row{'' if n_rows == 1 else 's'}"
-    if n_clusters is not None and n_clusters > n_rows:
-        raise ValueError(
-            f"{method}: -k {n_clusters} was given, but {found}; lower -k, or give more rows."
-        )
-    raise ValueError(f"{method}: {found}, and at least {needed} are needed; give more rows.")
+    return end
 
 
 def check_decimal(decimal: str | None) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._writing import check_writable, move_into_place, scratch_directory, writing
+from coterie._writing import (
+    check_writable,
+    move_into_place,
+    scratch_directory,
+    written_through,
+)
 from coterie.cli._interrupts import raise_when_interrupted
-from coterie.data.written import WRITERS, write_results
 from coterie.errors import DataError
 
-#: Labels turned into text in one go.
-_CHUNK_ROWS = 1 << 16
 
-#: Labels, all of them or some at a time.
-Labels = npt.NDArray[Any] | Iterable[npt.NDArray[Any]]
+def check_outputs(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:
+    """Refuse outputs that cannot be written, or would replace a file being read."""
+    for output in outputs:
+        check_writable(output)
+    refuse_overwriting(inputs, outputs)
 
 
 class SummaryLostError(Exception):
@@ -36,6 +42,8 @@ def staged(directory: Path) -> Iterator[Path]:
     It lies in the output directory, or where that will be made, so that moving is only renaming.
     Other files of an existing output directory stay, and so do its links, pipes and devices.
     """
+    if str(directory) == "-":
+        raise DataError("-o - was given, and there are several files to write; name a directory.")
     exists = os.path.lexists(directory)
     if exists and not directory.is_dir():
         raise DataError(f"{directory}: this is a file; choose another output directory with -o.")
@@ -53,7 +61,7 @@ def staged(directory: Path) -> Iterator[Path]:
             raise DataError(
                 f"{directory}: cannot write there ({error.strerror}); choose another -o."
             ) from error
-        stack.enter_context(_naming(directory, scratch))
+        stack.enter_context(_naming(scratch, lambda about: directory / about))
         yield scratch
         directory.mkdir(exist_ok=True)
         files = sorted(scratch.iterdir())
@@ -64,7 +72,7 @@ def staged(directory: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _naming(directory: Path, scratch: Path) -> Iterator[None]:
+def _naming(scratch: Path, output_for: Callable[[Path], Path]) -> Iterator[None]:
     """Let an OSError name the output it is about, not the scratch file."""
     try:
         yield
@@ -72,40 +80,50 @@ def _naming(directory: Path, scratch: Path) -> Iterator[None]:
         about = None if error.filename is None else Path(os.fsdecode(error.filename))
         if error.errno is None or (about is not None and scratch not in about.parents):
             raise
-        output = directory if about is None else directory / about.relative_to(scratch)
+        output = output_for(Path() if about is None else about.relative_to(scratch))
         raise OSError(error.errno, error.strerror, str(output)) from error
 
 
-def write_arrays(arrays: Mapping[Path, npt.NDArray[Any]]) -> None:
-    """Write arrays as NPY files: all of them, or none where one cannot be written.
+def write_files(writers: Mapping[Path, Callable[[Path], None]]) -> None:
+    """Write files, each by what writes to the path it is given: all of them, or none.
 
     Every file is on its disk under another name before the first takes its place, and what stood
     there comes back where a later one fails or Ctrl-C is pressed. What cannot be taken back, such
-    as a pipe, is written last.
+    as a pipe, is written last, from a finished file as well.
     """
-    apart = [path for path in arrays if path.exists() and not path.is_file()]
     finished: dict[Path, Path] = {}
     with ExitStack() as stack:
-        for path, array in arrays.items():
-            if path not in apart:
-                place = Path(os.path.realpath(path)).parent
-                scratch = stack.enter_context(scratch_directory(place))
-                finished[path] = scratch / path.name
-                with _naming(path.parent, scratch):
-                    _write_array(finished[path], array)
-        with _taken_back_on_failure(finished):
-            for path, file in finished.items():
-                move_into_place(file, path)
-            for path in apart:
-                _write_array(path, arrays[path])
+        for path, write in writers.items():
+            check_writable(path)
+            place = Path(os.path.realpath(path)).parent
+            if written_through(path):
+                place = Path(tempfile.gettempdir())
+            scratch = stack.enter_context(scratch_directory(place))
+            finished[path] = scratch / path.name
+            with _naming(scratch, lambda about, path=path: path):  # type: ignore[misc]
+                write(finished[path])
+        kept = {path: file for path, file in finished.items() if not written_through(path)}
+        with _taken_back_on_failure(kept):
+            for path in sorted(finished, key=written_through):
+                move_into_place(finished[path], path)
 
 
-def _write_array(path: Path, array: npt.NDArray[Any]) -> None:
-    """As NPY; NumPy's own writer needs a file that can be sought in, which a pipe is not."""
-    rows = np.ascontiguousarray(array)
-    with writing(path) as file:
-        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(rows))
-        file.write(rows.data)
+def array_writer(array: npt.NDArray[Any]) -> Callable[[Path], None]:
+    """What writes an array as an NPY file."""
+
+    def write(path: Path) -> None:
+        rows = np.ascontiguousarray(array)
+        head = np.lib.format.header_data_from_array_1_0(rows)
+        with open(path, "wb") as file:  # np.save's errors do not say what is wrong
+            np.lib.format.write_array_header_1_0(file, head)
+            file.write(rows.data)
+
+    return write
+
+
+def as_output(path: Path) -> Path:
+    """Where to write: ``-`` is standard output."""
+    return Path("/dev/stdout") if str(path) == "-" else path
 
 
 @contextmanager
@@ -147,80 +165,12 @@ def refuse_overwriting(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:
                 raise DataError(f"{output}: this would overwrite the input; choose another -o.")
 
 
-class Tally:
-    """How many rows each cluster has, counted while their labels pass by; noise is -1."""
-
-    def __init__(self) -> None:
-        self._counts = np.zeros(1, dtype=np.int64)
-
-    def passing(self, labels: Labels) -> Iterator[npt.NDArray[Any]]:
-        """The labels, some at a time."""
-        for part in _parts(labels):
-            here = np.bincount(part + 1)
-            here, there = sorted((here, self._counts), key=len)
-            self._counts = there.astype(np.int64)
-            self._counts[: len(here)] += here
-            yield part
-
-    @property
-    def n_rows(self) -> int:
-        return int(self._counts.sum())
-
-    def sizes(self, n_clusters: int = 0) -> list[int]:
-        """Rows in no cluster, and those of every cluster: of so many at least."""
-        missing = max(0, n_clusters + 1 - len(self._counts))
-        return [*self._counts.tolist(), *[0] * missing]
-
-
-def write_labels(path: Path, labels: Labels) -> None:
-    """Write labels in their order, by the end of the name: Parquet, Arrow, NPY, or else as CSV.
-
-    CSV is a header, then a line for each row of the data.
-    """
-    if path.suffix.lower() != ".csv" and path.suffix.lower() in WRITERS:
-        write_results(path, _parts(labels), "label", np.int32)
-        return
-    with writing(path) as file:
-        file.writelines(_label_lines(labels))
-
-
-def print_labels(labels: Labels) -> None:
-    """`write_labels`, to standard output."""
-    try:
-        for lines in _label_lines(labels):
-            sys.stdout.write(lines.decode("ascii"))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise  # whoever was reading has seen enough
-    except OSError as error:
-        forget_stdout()
-        raise DataError(
-            f"stdout: the labels could not be written ({error.strerror}); make room there, or "
-            "name a file with -o."
-        ) from error
-
-
 def forget_stdout() -> None:
     """Drop what could not be printed, or Python tries again at its end and fails for it."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
-
-
-def _label_lines(labels: Labels) -> Iterator[bytes]:
-    head = "label\n"  # with the first labels: where there can be none, nothing is written
-    for part in _parts(labels):
-        yield (head + "".join(f"{label}\n" for label in part.tolist())).encode("ascii")
-        head = ""
-    yield head.encode("ascii")
-
-
-def _parts(labels: Labels) -> Iterator[npt.NDArray[Any]]:
-    """Labels, no more at a time than are turned into text in one go."""
-    for part in [labels] if isinstance(labels, np.ndarray) else labels:
-        for start in range(0, len(part), _CHUNK_ROWS):
-            yield part[start : start + _CHUNK_ROWS]
 
 
 def is_stdout(path: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
 
+    from coterie.cli._found import Found
     from coterie.cli._given import Given
-    from coterie.cli._methods import Found
-    from coterie.cli._outputs import Tally
+    from coterie.cli._label_files import Tally
 
 #: In a pipe or a file: columns side by side up to this many, and how wide a table is beyond.
 _MOST_SIDE_BY_SIDE = 20
@@ -23,15 +23,15 @@ _PIPE_WIDTH = 120
 _MOST_NAMES = 20
 
 
-def report(
+def lines_of(
     table: Given,
     found: Found,
     tally: Tally,
     centers: Any,
     notes: Sequence[str],
     outputs: Sequence[Path],
-) -> None:
-    """Print sizes and centres (in the data's own units), facts, notes, and what was written."""
+) -> Iterator[str]:
+    """Sizes and centres (in the data's own units), facts, notes, and what was written."""
     from rich.console import Console
 
     on_screen = sys.stdout.isatty()
@@ -40,23 +40,55 @@ def report(
     )
     width = console.width if on_screen else _PIPE_WIDTH
 
-    def show(name: str, parts: Sequence[str]) -> None:
-        console.print(entry(name, parts, width), soft_wrap=True)
-
-    show("rows", [f"{tally.n_rows:,}"])
-    show("columns", listed(table.names))
+    yield entry("rows", [f"{tally.n_rows:,}"], width)
+    yield entry("columns", listed(table.names), width)
     if table.skipped:
-        show("left out", listed(table.skipped))
+        yield entry("left out", listed(table.skipped), width)
     heads, sizes = _heads(tally, len(centers))
     cells = [[_shown(value) for value in center] for center in centers]
     cells += [[""] * len(table.names)] * (len(heads) - len(centers))  # noise has no centre
     for grid in _fitting(console, width, on_screen, heads, sizes, table.names, cells):
-        console.print(grid)
+        with console.capture() as drawn:
+            console.print(grid)
+        yield drawn.get().removesuffix("\n")
     for name, fact in found.facts.items():
-        show(name, fact.split(" "))
-    for number, note in enumerate(notes, 1):
-        show(f"note {number}", note.split(" "))
-    show("written", [", ".join(map(str, outputs))])  # whole, to be copied
+        yield entry(name, fact.text.split(" "), width)
+    for place, note in enumerate(notes, 1):
+        yield entry(f"note {place}", note.split(" "), width)
+    if outputs:
+        yield entry("written", [", ".join(map(str, outputs))], width)  # whole, to be copied
+
+
+def facts_of(
+    method: str,
+    table: Given,
+    found: Found,
+    tally: Tally,
+    centers: Any,
+    notes: Sequence[str],
+    outputs: Sequence[Path],
+) -> dict[str, Any]:
+    """The same for programs."""
+    clusters = [
+        {"cluster": cluster, "rows": size, "share": size / tally.n_rows,
+         "center": dict(zip(table.names, center, strict=True))}
+        for cluster, (size, center) in enumerate(
+            zip(tally.sizes(len(centers)), centers.tolist(), strict=True)
+        )
+    ]  # fmt: skip
+    return {
+        "method": method,
+        "rows": tally.n_rows,
+        "columns": list(table.names),
+        "left_out": list(table.skipped),
+        "n_clusters": len(centers),
+        "clusters": clusters,
+        "noise": tally.n_noise,
+        "incomplete": tally.n_lacking,
+        **{fact.key: fact.value for fact in found.facts.values()},
+        "notes": list(notes),
+        "written": [str(output) for output in outputs],
+    }
 
 
 def entry(name: str, parts: Sequence[str], width: int | None = None) -> str:
@@ -92,17 +124,16 @@ def listed(names: Sequence[str]) -> list[str]:
 
 
 def _shown(value: Any) -> str:
+    if value is None or value != value:  # a cell that is missing
+        return ""
     return value if isinstance(value, str) else f"{value:.6g}"
 
 
 def _heads(tally: Tally, n_clusters: int) -> tuple[list[str], list[tuple[str, str]]]:
-    """Name, number of rows and share of every cluster; noise comes last, if there is any."""
-    noise, *sizes = tally.sizes(n_clusters)
-    heads = [str(cluster) for cluster in range(n_clusters)]
-    if noise:
-        heads.append("noise")
-        sizes.append(noise)
-    return heads, [(f"{size:,}", f"{size / tally.n_rows:.1%}") for size in sizes]
+    """Name, number of rows and share of every cluster; rows in none come last, if there are any."""
+    entries = tally.entries(n_clusters)
+    sizes = [(f"{size:,}", f"{size / tally.n_rows:.1%}") for _, size in entries]
+    return [name for name, _ in entries], sizes
 
 
 def _fitting(
@@ -114,7 +145,7 @@ def _fitting(
     names: Sequence[str],
     cells: list[list[str]],
 ) -> list[Grid]:
-    """A line a cluster where that fits; else a line a column, in as many tables as it takes."""
+    """A line per cluster where that fits; else a line per column, in several tables if need be."""
     side_by_side = _grid("cluster", ["rows", "share", *names])
     for head, size, values in zip(heads, sizes, cells, strict=True):
         side_by_side.add_row(head, *size, *values)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from coterie.cli._method_options import option_of
 from coterie.cli._methods import METHODS
-from coterie.cli._options import option_of
 from coterie.errors import DataError
 
 #: Advice that only Python can follow, and what to do on the command line instead.
@@ -52,7 +52,9 @@ class Wording:
         self._options = {
             parameter: option_of(name) for name, parameter in options.items() if parameter
         }
-        self._methods = {way.estimator: name for name, way in METHODS.items()}
+        self._methods = {way.estimator: name for name, way in reversed(METHODS.items())}
+        if method is not None:
+            self._methods[METHODS[method].estimator] = method
 
     def __call__(self, sentence: str) -> str:
         """The sentence as the command line says it."""
@@ -96,6 +98,11 @@ class Wording:
 
 
 def method_of(model: object) -> str | None:
-    """The method whose estimator a model is."""
-    estimator = type(model).__name__
-    return next((name for name, way in METHODS.items() if way.estimator == estimator), None)
+    """The method whose estimator a model is; None for what ``coterie fit`` does not fit."""
+    fitting = [
+        name
+        for name, way in METHODS.items()
+        if way.estimator == type(model).__name__
+        and all(getattr(model, key) == value for key, value in way.fixed.items())
+    ]
+    return max(fitting, key=lambda name: len(METHODS[name].fixed), default=None)

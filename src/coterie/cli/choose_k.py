@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coterie.cli._limits import limited
 from coterie.cli._options import (
     Columns,
     Data,
@@ -17,17 +19,20 @@ from coterie.cli._options import (
     Quiet,
     Scale,
     Seed,
+    Strict,
+    Threads,
     Without,
-    memory_limited,
+    completing,
     names,
 )
-from coterie.cli._outputs import summary
 
 if TYPE_CHECKING:
     from coterie.select import KChoice
 
 #: Methods whose number of clusters can be chosen.
-_METHODS = ("kmeans", "gaussian", "student-t", "agglomerative", "kmedoids")
+_METHODS = (
+    "kmeans", "minibatch", "bisecting", "gaussian", "student-t", "agglomerative", "kmedoids",
+)  # fmt: skip
 
 
 def choose_k(
@@ -35,7 +40,12 @@ def choose_k(
     k: Annotated[
         str, typer.Option("-k", "--clusters", help="What to compare: 10, 2-8 or 2,3,5.")
     ] = "1-10",
-    method: Annotated[str, typer.Option(help=f"How to cluster: {', '.join(_METHODS)}.")] = "kmeans",
+    method: Annotated[
+        str,
+        typer.Option(
+            help=f"How to cluster: {', '.join(_METHODS)}.", autocompletion=completing(_METHODS)
+        ),
+    ] = "kmeans",
     criterion: Annotated[
         str | None,
         typer.Option(help="Criteria, such as silhouette,gap; what suits the method by default."),
@@ -44,46 +54,38 @@ def choose_k(
     without: Without = None,
     scale: Scale = True,
     seed: Seed = 0,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    strict: Strict = False,
     decimal: Decimal = None,
     header: Header = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
     max_memory: MaxMemory = None,
-    threads: Annotated[
-        int | None, typer.Option(help="Threads to use; all by default.", min=1)
-    ] = None,
+    threads: Threads = None,
 ) -> None:
     """Compare numbers of clusters by several criteria, and recommend one."""
-    from coterie import (
-        AgglomerativeClustering,
-        GaussianMixture,
-        KMeans,
-        KMedoids,
-        StudentTMixture,
-    )
     from coterie.cli._asked_rows import asked_rows
     from coterie.cli._methods import METHODS
+    from coterie.cli._telling import tell
     from coterie.select import choose_k as choose
 
-    estimators = (KMeans, GaussianMixture, StudentTMixture, AgglomerativeClustering, KMedoids)
     if method not in _METHODS:
         raise ValueError(f"--method {method!r} was given; use one of {', '.join(_METHODS)}.")
     ks = numbers_asked(k)
-    with memory_limited(max_memory) as most_bytes:
-        given = asked_rows(
-            data, method, columns, without, scale=scale and METHODS[method].scales,
-            decimal=decimal, header=header, most_bytes=most_bytes,
+    with (
+        limited(threads, max_memory) as most_bytes,
+        asked_rows(
+            data, method, columns, without, scale=scale, decimal=decimal, header=header,
+            most_bytes=most_bytes,
+        ) as given,
+        given.wording.of_errors(),
+    ):  # fmt: skip
+        found = choose(
+            given.rows, METHODS[method].imported()(), ks,
+            criterion=None if criterion is None else names(criterion), random_state=seed,
         )  # fmt: skip
-        estimator = estimators[_METHODS.index(method)](n_threads=threads)
-        with given.wording.of_errors():
-            found = choose(
-                given.rows, estimator, ks,
-                criterion=None if criterion is None else names(criterion), random_state=seed,
-            )  # fmt: skip
-    if quiet:
-        return
-    with summary():
-        print(json.dumps(_facts(found)) if as_json else "\n".join(_lines(found)))
+    tell(_facts(found), partial(_lines, found), as_json=as_json, quiet=quiet)
+    if strict and not found.has_structure:
+        raise typer.Exit(1)
 
 
 def numbers_asked(text: str) -> list[int]:
@@ -106,20 +108,18 @@ def _facts(found: KChoice) -> dict[str, Any]:
     """What was found; what is not defined is null."""
     return {
         "k": found.k,
+        "has_structure": found.has_structure,
         "summary": found.summary,
         "picks": found.picks,
-        "table": [
-            {name: value if value == value else None for name, value in row.items()}
-            for row in found.table
-        ],
+        "table": found.table,
     }
 
 
-def _lines(found: KChoice) -> list[str]:
-    """The recommendation, and a line a criterion."""
+def _lines(found: KChoice) -> Iterator[str]:
+    """The recommendation, and a line for each criterion."""
     width = max(len(name) for name in found.curves)
-    lines = [found.summary, ""]
+    yield found.summary
+    yield ""
     for name, curve in found.curves.items():
         pick = "none" if curve.pick is None else f"{curve.pick}"
-        lines.append(f"{name:<{width}}  {pick:>4}{'  (weak)' if curve.weak else ''}")
-    return lines
+        yield f"{name:<{width}}  {pick:>4}{'  (weak)' if curve.weak else ''}"

@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from coterie.cli._limits import limited
+from coterie.cli._method_options import check_options, check_rows, kinds_of
 from coterie.cli._options import (
+    COVARIANCES,
+    LINKAGES,
+    METHOD_NAMES,
+    Columns,
     Dask,
     Data,
     Decimal,
     Header,
+    Json,
     MaxMemory,
-    check_options,
-    check_rows,
+    Metric,
+    Quiet,
+    Seed,
+    Threads,
+    Without,
+    check_decimal,
+    completing,
     given,
-    kinds_of,
-    memory_limited,
     names,
     number_or_auto,
     title_of,
 )
-from coterie.cli._outputs import Tally, refuse_overwriting, staged, summary, write_labels
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from coterie.cli._given import Drawn
-    from coterie.cli._methods import Found
-
-LABELS, MODEL, PICTURE = "labels.csv", "model.coterie", "clusters.png"
-TREE = "dendrogram.png"  # of methods that build one
+from coterie.cli._outputs import refuse_overwriting, staged
+from coterie.cli._stdin import STDIN, as_files
 
 
 def fit(
@@ -47,48 +49,71 @@ def fit(
     method: Annotated[
         str,
         typer.Option(
-            help="How to cluster: kmeans, kmedoids, kcenter, leader, gaussian, agglomerative, "
-            "dbscan, hdbscan, student-t, bayesian, bernoulli, poisson, categorical or mixed."
+            help=f"How to cluster: {', '.join(METHOD_NAMES)}.",
+            autocompletion=completing(METHOD_NAMES),
         ),
     ] = "kmeans",
-    columns: Annotated[
-        str | None, typer.Option(help="Columns to use, such as a,b; all that suit by default.")
-    ] = None,
-    without: Annotated[str | None, typer.Option(help="Columns to leave out, such as a,b.")] = None,
+    columns: Columns = None,
+    without: Without = None,
     categorical: Annotated[
         str | None,
-        typer.Option(help="Columns of numbers that are names, for mixed and categorical."),
+        typer.Option(
+            help="Columns of numbers that are names, for mixed, categorical and --metric gower."
+        ),
     ] = None,
     scale: Annotated[
         bool | None, typer.Option("--scale/--no-scale", help="Standardise the columns first.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
+    seed: Seed = 0,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Directory for the results.")
+        Path,
+        typer.Option(
+            "-o", "--output", help="Directory for the results; - for the labels alone, on stdout."
+        ),
     ] = Path("coterie-out"),
     init: Annotated[str | None, typer.Option(help="How to begin; the method's own way.")] = None,
     n_init: Annotated[
         int | None, typer.Option(help="Restarts, 10 by default; the best is kept.", min=1)
     ] = None,
     max_iter: Annotated[int | None, typer.Option(help="Iterations, at most.", min=1)] = None,
+    tol: Annotated[
+        float | None, typer.Option(help="Of k-means and mixtures: when to stop.", min=0)
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="Of minibatch: rows per step.", min=1)
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            help="Of bisecting: biggest_inertia or largest_cluster, which is split next.",
+            autocompletion=completing(("biggest_inertia", "largest_cluster")),
+        ),
+    ] = None,
+    branching: Annotated[
+        int | None, typer.Option(help="Of hierarchical: children per node; 32.", min=2)
+    ] = None,
+    depth: Annotated[int | None, typer.Option(help="Of hierarchical: levels; 3.", min=1)] = None,
     covariance: Annotated[
         str | None,
-        typer.Option(help="Of gaussian, student-t, bayesian: full, tied, diag or spherical."),
+        typer.Option(
+            help=f"Of gaussian, student-t, bayesian: {', '.join(COVARIANCES)}.",
+            autocompletion=completing(COVARIANCES),
+        ),
     ] = None,
     linkage: Annotated[
         str | None,
-        typer.Option(help="Of agglomerative: ward, average, complete, single, genie ..."),
+        typer.Option(
+            help=f"Of agglomerative: {', '.join(LINKAGES)}.", autocompletion=completing(LINKAGES)
+        ),
     ] = None,
     gini_threshold: Annotated[
         float | None,
         typer.Option(help="Of agglomerative with genie: how unequal clusters may be, 0 to 1."),
     ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            help="Of kmedoids, kcenter, leader, agglomerative, dbscan, hdbscan: euclidean ..."
-        ),
+    height: Annotated[
+        float | None, typer.Option(help="Of agglomerative, instead of -k: where to cut.", min=0)
     ] = None,
+    metric: Metric = None,
     eps: Annotated[
         str | None, typer.Option(help="Of dbscan: the radius, or auto, the default.")
     ] = None,
@@ -97,6 +122,17 @@ def fit(
     ] = None,
     min_cluster_size: Annotated[
         str | None, typer.Option(help="Of hdbscan: rows that make a cluster, or auto.")
+    ] = None,
+    selection: Annotated[
+        str | None,
+        typer.Option(
+            help="Of hdbscan: eom or leaf, which clusters of the tree are taken.",
+            autocompletion=completing(("eom", "leaf")),
+        ),
+    ] = None,
+    allow_single_cluster: Annotated[
+        bool | None,
+        typer.Option("--allow-single-cluster", help="Of hdbscan: all rows may be one cluster."),
     ] = None,
     threshold: Annotated[
         float | None,
@@ -111,54 +147,64 @@ def fit(
     ] = None,
     decimal: Decimal = None,
     header: Header = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
     max_memory: MaxMemory = None,
+    threads: Threads = None,
     dask: Dask = None,
-    threads: Annotated[
-        int | None, typer.Option(help="Threads to use; all by default.", min=1)
-    ] = None,
 ) -> None:
     """Cluster the rows of a table and write labels, model and picture."""
-    from coterie._files import save_model
+    from coterie.cli._fit_files import LABELS, MODEL, PICTURE, TREE, write_model, write_tree
+    from coterie.cli._fits import restarts
+    from coterie.cli._found import Choices
     from coterie.cli._given import Streamed, read_by_cluster
     from coterie.cli._given import given as given_rows
-    from coterie.cli._methods import METHODS, Choices, restarts
+    from coterie.cli._label_files import Tally, print_labels, write_labels
+    from coterie.cli._methods import METHODS, way_of
     from coterie.cli._scaling import in_own_units
-    from coterie.cli._summary import report
+    from coterie.cli._summary import facts_of, lines_of
+    from coterie.cli._telling import tell, warn, warnings_in_a_line
     from coterie.cli._wording import Wording
     from coterie.data.streams import files_of
-    from coterie.data.tables import STDIN
-    from coterie.plots import save_dendrogram
 
     if method not in METHODS:
         raise ValueError(f"no method {method!r}; the methods are: {', '.join(METHODS)}.")
-    way = METHODS[method]
+    way = way_of(method, metric)
     own = given(
-        clusters=n_clusters, init=init, n_init=n_init, max_iter=max_iter, covariance=covariance,
-        linkage=linkage, gini_threshold=gini_threshold, metric=metric,
+        clusters=n_clusters, height=height, init=init, n_init=n_init, max_iter=max_iter, tol=tol,
+        batch_size=batch_size, strategy=strategy, branching=branching, depth=depth,
+        covariance=covariance, linkage=linkage, gini_threshold=gini_threshold, metric=metric,
         eps=number_or_auto("--eps", eps, float), min_samples=min_samples,
         min_cluster_size=number_or_auto("--min-cluster-size", min_cluster_size, int),
-        categorical=categorical, threshold=threshold, fractions=fractions,
+        selection=selection, allow_single_cluster=allow_single_cluster, categorical=categorical,
+        threshold=threshold, fractions=fractions,
     )  # fmt: skip
-    check_options(method, own, scale, decimal)
+    check_options(method, way, own, scale)
+    check_decimal(decimal)
     if dask is not None and not way.takes_clusters:
         ways = ", ".join(name for name, other in METHODS.items() if other.takes_clusters)
         raise ValueError(
             f"{method} needs all rows in one place, and --dask {dask} was given; leave it out, or "
             f"use one of the methods {ways}."
         )
-    if str(output) == STDIN:
-        raise ValueError("-o - was asked for, but fit writes several files; name a directory.")
+    to_stdout = str(output) == STDIN
     title = title_of(data)
     files = (LABELS, MODEL, PICTURE, TREE) if way.has_tree else (LABELS, MODEL, PICTURE)
-    outputs = [output / file for file in files]
+    outputs = [] if to_stdout else [output / file for file in files]
     refuse_overwriting([Path(file) for file in files_of(data)], outputs)
 
-    with memory_limited(max_memory) as most_bytes, staged(output) as stage, ExitStack() as stack:
+    with (
+        limited(threads, max_memory) as most_bytes,
+        as_files(data, spool=dask is None) as places,
+        nullcontext(None) if to_stdout else staged(output) as stage,
+        ExitStack() as stack,
+    ):
         scales = way.scales and scale is not False
-        table = given_rows(
-            data,
+        table: Any = given_rows(
+            places,
             method,
             None if columns is None else names(columns),
+            way=way,
             without=names(without),
             categorical=names(categorical),
             decimal=decimal,
@@ -168,43 +214,47 @@ def fit(
             on_cluster=dask is not None,
         )
         for note in table.notes:
-            _warn(note)
+            warn(note)
         if categorical is not None:
             own["categorical"] = kinds_of(table.names, names(categorical))
         wording = Wording(method, table.names)
-        with _warnings_in_a_line(wording), wording.of_errors():
+        with warnings_in_a_line(wording), wording.of_errors():
             if dask is not None and isinstance(table, Streamed):
-                table = stack.enter_context(read_by_cluster(table, data, dask))
+                table = stack.enter_context(read_by_cluster(table, places, dask))
             scaling = table.scaling() if scales else None
-            check_rows(method, table.n_rows, n_clusters)
+            check_rows(method, way.least_rows, table.n_rows, n_clusters)
             rows = table.rows(scaling)
 
+        tally = Tally()
         with (
-            _progress(method, n_init or restarts(rows)) as callback,
-            _warnings_in_a_line(wording),
+            _progress(method, n_init or restarts(rows), quiet=quiet or as_json) as callback,
+            warnings_in_a_line(wording),
             wording.of_errors(),
         ):
             choices = Choices(seed, threads, callback, own)
             units = "raw units" if scaling is None else "standardized units"
-            found = way.fit(rows, choices, units)
-
-            tally = Tally()
-            write_labels(stage / LABELS, tally.passing(found.labels))
-        save_model(stage / MODEL, found.model, columns=list(table.names), scaling=scaling)
+            found = way.fit(way, rows, choices, units)
+            if stage is None:
+                print_labels(tally.passing(found.labels))
+            else:
+                write_labels(stage / LABELS, tally.passing(found.labels))
         centers = in_own_units(found.centers, scaling)
-        with _warnings_in_a_line():
-            drawn = table.drawn(rows, found, scaling, seed)
-            _draw(stage / PICTURE, title, table.names, drawn, found, centers)
+        if stage is not None:
+            write_model(stage, table, rows, found, scaling, centers, title, seed)
             if way.has_tree:
-                save_dendrogram(stage / TREE, found.model, title=f"{title}: the last merges")
-    with summary():
-        report(table, found, tally, centers, [wording(note) for note in found.notes], outputs)
+                write_tree(stage / TREE, found.model, title)
+    notes = [wording(note) for note in found.notes]
+    told = (table, found, tally, centers, notes, outputs)
+    tell(
+        facts_of(method, *told), partial(lines_of, *told), as_json=as_json, quiet=quiet,
+        aside=to_stdout,
+    )  # fmt: skip
 
 
 @contextmanager
-def _progress(method: str, n_init: int) -> Iterator[Callable[[Any], None] | None]:
+def _progress(method: str, n_init: int, *, quiet: bool) -> Iterator[Callable[[Any], None] | None]:
     """A callback that moves a bar on stderr; None when nobody is looking."""
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -224,39 +274,3 @@ def _progress(method: str, n_init: int) -> Iterator[Callable[[Any], None] | None
             )
 
         yield show
-
-
-@contextmanager
-def _warnings_in_a_line(wording: Callable[[str], str] = str) -> Iterator[None]:
-    """Show each warning meant for users as one line on stderr, in these words."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", UserWarning)
-        yield
-    for warning in caught:
-        _warn(wording(str(warning.message)))
-
-
-def _warn(message: str) -> None:
-    print("coterie: warning:", " ".join(message.split()), file=sys.stderr)
-
-
-def _draw(
-    path: Path,
-    title: str,
-    names: Sequence[str],
-    drawn: Drawn,
-    found: Found,
-    centers: npt.NDArray[Any],
-) -> None:
-    """The scatter plot: one or two columns in their own units, more as they were clustered."""
-    from coterie.cli._coordinates import coordinates
-    from coterie.plots import save_scatter
-
-    title = f"{title}: {len(centers)} cluster{'' if len(centers) == 1 else 's'}{drawn.words}"
-    if drawn.rows.dtype == object:
-        save_scatter(path, coordinates(drawn.rows), drawn.labels, title=title)
-        return
-    rows, middles = (drawn.values, centers) if len(names) <= 2 else (drawn.rows, found.centers)
-    shown = None if middles.dtype == object else middles
-    save_scatter(path, rows, drawn.labels, shown, feature_names=names, title=title)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sys
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -11,8 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coterie.cli._interrupts import raise_when_interrupted
-from coterie.cli._outputs import is_stdout, refuse_overwriting, summary, write_arrays
+from coterie.cli._examples import epilog
+from coterie.cli._limits import limited
+from coterie.cli._options import Json, MaxMemory, Quiet, Threads
+from coterie.cli._outputs import (
+    array_writer,
+    as_output,
+    is_stdout,
+    refuse_overwriting,
+    write_files,
+)
+from coterie.cli._stdin import as_files
 
 if TYPE_CHECKING:
     from coterie.search import FlatIndex, IVFPQIndex, PQIndex
@@ -47,9 +55,6 @@ class Bits(StrEnum):
 
 
 Index = Annotated[Path, typer.Argument(metavar="INDEX", help="File of an index.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the facts as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
-Threads = Annotated[int | None, typer.Option(help="Threads to use; all by default.", min=1)]
 
 #: Which options are of which kinds only.
 _ONLY = {
@@ -59,12 +64,17 @@ _ONLY = {
 }  # fmt: skip
 
 
-@index.command()
+@index.command(epilog=epilog("index build"))
 def build(
     vectors: Annotated[
-        Path, typer.Argument(metavar="VECTORS", help="NPY, Parquet or CSV file, a vector a row.")
+        Path,
+        typer.Argument(
+            metavar="VECTORS", help="NPY, Parquet or CSV file, a vector per row; - for stdin."
+        ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="File of the index.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="File of the index; - for stdout.")
+    ],
     kind: Annotated[
         Kind, typer.Option(help="flat: exact; pq: codes; ivf: codes in lists.")
     ] = Kind.FLAT,
@@ -93,6 +103,7 @@ def build(
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
+    max_memory: MaxMemory = None,
     threads: Threads = None,
 ) -> None:
     """Build an index of vectors, under ids 0, 1, ... in their order."""
@@ -101,25 +112,31 @@ def build(
     own = {"lists": lists, "nprobe": nprobe, "parts": parts, "bits": bits, "rerank": rerank,
            "rotate": rotate or None, "seed": seed}  # fmt: skip
     _check_options(kind, own)
+    output = as_output(output)
     check_writable(output)
     refuse_overwriting([vectors], [output])
-    raise_when_interrupted()
-    made = _learned(kind, vectors, metric.value, own, threads)
-    made.add(str(vectors))
-    if not made.n_rows:
-        raise ValueError(f"{vectors}: it has no rows to index; give a file with vectors.")
-    made.save(output)
-    _tell(_facts(made, output) | {"written": str(output)}, output, as_json=as_json, quiet=quiet)
+    with limited(threads, max_memory), as_files([str(vectors)], text=True) as (place,):
+        made = _learned(kind, Path(place), metric.value, own, threads)
+        made.add(place)
+        if not made.n_rows:
+            raise ValueError(f"{vectors}: it has no rows to index; give a file with vectors.")
+        made.save(output)
+    facts = index_facts(made, output) | {"written": str(output)}
+    _tell(facts, output, as_json=as_json, quiet=quiet)
 
 
-@index.command()
+@index.command(epilog=epilog("index search"))
 def search(
     path: Index,
     queries: Annotated[
-        Path, typer.Argument(metavar="QUERIES", help="NPY, Parquet or CSV file, a query a row.")
+        Path,
+        typer.Argument(
+            metavar="QUERIES", help="NPY, Parquet or CSV file, a query per row; - for stdin."
+        ),
     ],
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="NPY file for the ids, a query a row.")
+        Path,
+        typer.Option("-o", "--output", help="NPY file for the ids, a query per row; - for stdout."),
     ],
     k: Annotated[int, typer.Option("-k", help="Neighbours of each query.", min=1)] = 10,
     distances: Annotated[Path | None, typer.Option(help="NPY file for the distances.")] = None,
@@ -129,6 +146,7 @@ def search(
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
+    max_memory: MaxMemory = None,
     threads: Threads = None,
 ) -> None:
     """Write the ids of the k nearest vectors of every query; -1 where there are fewer."""
@@ -138,35 +156,45 @@ def search(
     outputs = [output] if distances is None else [output, distances]
     for each in outputs:
         _check_npy(each)
+    outputs = [as_output(each) for each in outputs]
+    for each in outputs:
         check_writable(each)
     if len({each.resolve() for each in outputs}) < len(outputs):
         raise ValueError(f"{output}: it was named for ids and distances; name two files.")
     refuse_overwriting([path, queries], outputs)
-    raise_when_interrupted()
-    held: Any = load(path, n_threads=threads)
-    asked = {"nprobe": nprobe, "rerank": rerank}
-    _check_options(_kind_of(held), asked)
-    if rerank is not None and not held.keep_rows:
-        raise ValueError(
-            f"--rerank {rerank} was given and {path} has codes only; leave it out, or build the "
-            "index again with --rerank, so that it keeps the vectors."
-        )
-    found = held.search(str(queries), k, **{n: v for n, v in asked.items() if v is not None})
-    write_arrays(dict(zip(outputs, [found.ids, found.dists], strict=False)))  # both or neither
+    with limited(threads, max_memory), as_files([str(queries)], text=True) as (place,):
+        held: Any = load(path, n_threads=threads)
+        asked = {"nprobe": nprobe, "rerank": rerank}
+        _check_options(_kind_of(held), asked)
+        if rerank is not None and not held.keep_rows:
+            raise ValueError(
+                f"--rerank {rerank} was given and {path} has codes only; leave it out, or build "
+                "the index again with --rerank, so that it keeps the vectors."
+            )
+        found = held.search(place, k, **{n: v for n, v in asked.items() if v is not None})
+        writers = [array_writer(found.ids), array_writer(found.dists)]
+        write_files(dict(zip(outputs, writers, strict=False)))  # both or neither
     facts = {
         "index": str(path), "kind": _kind_of(held).value, "n_rows": held.n_rows,
         "n_queries": len(found.ids), "k": k, "written": [str(each) for each in outputs],
     }  # fmt: skip
-    _tell(facts, output, as_json=as_json, quiet=quiet)
+    _tell(facts, outputs[0], as_json=as_json, quiet=quiet)
 
 
-@index.command()
-def info(path: Index, as_json: Json = False) -> None:
+@index.command(epilog=epilog("index info"))
+def info(
+    path: Index,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    max_memory: MaxMemory = None,
+    threads: Threads = None,
+) -> None:
     """Say what an index is; a damaged file is an error."""
     from coterie.search import load
 
-    held: Any = load(path)
-    _tell(_facts(held, path), None, as_json=as_json, quiet=False)
+    with limited(threads, max_memory):
+        held: Any = load(path)
+        _tell(index_facts(held, path), None, as_json=as_json, quiet=quiet)
 
 
 def _check_options(kind: Kind, own: dict[str, Any]) -> None:
@@ -182,7 +210,7 @@ def _check_options(kind: Kind, own: dict[str, Any]) -> None:
 
 
 def _check_npy(path: Path) -> None:
-    if path.suffix.lower() != ".npy":
+    if str(path) != "-" and path.suffix.lower() != ".npy":
         raise ValueError(f"{path}: results are written as NPY; choose a name that ends in .npy.")
 
 
@@ -236,14 +264,15 @@ def _kind_of(held: AnyIndex) -> Kind:
     return {"FlatIndex": Kind.FLAT, "PQIndex": Kind.PQ, "IVFPQIndex": Kind.IVF}[type(held).__name__]
 
 
-def _facts(held: AnyIndex, path: Path) -> dict[str, Any]:
+def index_facts(held: AnyIndex, path: Path) -> dict[str, Any]:
     """What an index is, in numbers."""
     from coterie.search import FlatIndex, IVFPQIndex, PQIndex
 
     facts: dict[str, Any] = {
         "index": str(path), "kind": _kind_of(held).value, "metric": held.metric,
         "dtype": held.dtype.name, "n_rows": held.n_rows, "n_features": held.n_features,
-        "bytes": path.stat().st_size, "keeps_rows": isinstance(held, FlatIndex),
+        "bytes": None if is_stdout(path) else path.stat().st_size,
+        "keeps_rows": isinstance(held, FlatIndex),
     }  # fmt: skip
     if isinstance(held, PQIndex | IVFPQIndex):
         quantizer: Any = held.quantizer
@@ -257,16 +286,16 @@ def _facts(held: AnyIndex, path: Path) -> dict[str, Any]:
 
 
 def _tell(facts: dict[str, Any], output: Path | None, *, as_json: bool, quiet: bool) -> None:
-    if quiet:
-        return
+    from coterie.cli._telling import tell
+
     aside = output is not None and is_stdout(output)
-    with summary():
-        show = partial(print, file=sys.stderr if aside else sys.stdout)
-        if as_json:
-            show(json.dumps(facts))
-            return
-        for name, value in facts.items():
-            show(f"{name.replace('_', ' '):<16}{_shown(value)}")
+    tell(facts, partial(lines_of, facts), as_json=as_json, quiet=quiet, aside=aside)
+
+
+def lines_of(facts: dict[str, Any]) -> Iterator[str]:
+    """The facts for people."""
+    for name, value in facts.items():
+        yield f"{name.replace('_', ' '):<16}{_shown(value)}"
 
 
 def _shown(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -11,29 +10,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coterie.cli._interrupts import raise_when_interrupted
+from coterie.cli._limits import limited
 from coterie.cli._options import (
     Dask,
     Data,
     Decimal,
     Header,
+    Json,
     MaxMemory,
+    Quiet,
+    Threads,
     check_decimal,
     check_text_options,
-    memory_limited,
 )
-from coterie.cli._outputs import (
-    Tally,
-    is_stdout,
-    print_labels,
-    refuse_overwriting,
-    summary,
-    write_labels,
-)
+from coterie.cli._outputs import is_stdout, refuse_overwriting
+from coterie.cli._stdin import as_files
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from coterie.cli._label_files import Tally
     from coterie.cli._wording import Wording
     from coterie.data.streams import Stream
     from coterie.data.tables import Table
@@ -53,14 +49,18 @@ def predict(
     ] = Path("labels.csv"),
     decimal: Decimal = None,
     header: Header = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
     max_memory: MaxMemory = None,
+    threads: Threads = None,
     dask: Dask = None,
 ) -> None:
     """Label the rows of a table with the clusters of a saved model."""
     from coterie._files import load_bundle
     from coterie._writing import check_writable
     from coterie.cli._given import read_by_cluster
-    from coterie.cli._summary import entry, listed
+    from coterie.cli._label_files import Tally, print_labels, write_labels
+    from coterie.cli._telling import tell, warn
     from coterie.cli._wording import Wording, method_of
     from coterie.data.streams import Stream, files_of
     from coterie.errors import FileError
@@ -71,19 +71,26 @@ def predict(
         check_writable(output)
         refuse_overwriting([model, *map(Path, files_of(data))], [output])
 
-    raise_when_interrupted()
-    with memory_limited(max_memory) as most_bytes, ExitStack() as stack:
+    with (
+        limited(threads, max_memory) as most_bytes,
+        as_files(data, spool=dask is None) as places,
+        ExitStack() as stack,
+    ):
         fitted = load_bundle(model)
         if not hasattr(fitted, "predict"):
             raise FileError(f"{model}: a {type(fitted.model).__name__} cannot label new rows.")
+        if threads is not None and hasattr(fitted.model, "n_threads"):
+            fitted.model.n_threads = threads
         tally = Tally()
         if type(fitted.model).__name__ == "StudyModel":
             names = list(fitted.model.columns_)
-            labels = tally.passing(_labels_of_study(fitted.model, data, decimal, header, dask))
+            labels = tally.passing(_labels_of_study(fitted.model, places, decimal, header, dask))
         else:
-            table = _table(fitted, data, decimal, header, most_bytes, on_cluster=dask is not None)
+            table = _table(fitted, places, decimal, header, most_bytes, on_cluster=dask is not None)
+            for note in table.notes:
+                warn(note)
             if dask is not None and isinstance(table, Stream):
-                table = stack.enter_context(read_by_cluster(table, data, dask))
+                table = stack.enter_context(read_by_cluster(table, places, dask))
             names = list(table.names)
             wording = Wording(method_of(fitted.model), names)
             labels = tally.passing(_labels(fitted, table, wording))
@@ -92,16 +99,37 @@ def predict(
         else:
             write_labels(output, labels)
 
-    with summary():
-        aside = to_stdout or is_stdout(output)
-        show = partial(print, file=sys.stderr if aside else sys.stdout)
-        show(f"rows        {tally.n_rows:,}")
-        show(entry("columns", listed(names)))
-        for cluster, size in enumerate(tally.sizes(), -1):
-            if size:
-                head = "noise      " if cluster < 0 else f"cluster {cluster:<3}"
-                show(f"{head} {size:,} rows ({size / tally.n_rows:.1%})")
-        show(f"written     {'stdout' if to_stdout else output}")
+    facts = _facts(model, tally, names, "stdout" if to_stdout else str(output))
+    tell(
+        facts, partial(_lines, facts, tally), as_json=as_json, quiet=quiet,
+        aside=to_stdout or is_stdout(output),
+    )  # fmt: skip
+
+
+def _facts(model: Path, tally: Tally, names: list[str], output: str) -> dict[str, Any]:
+    """What was done, in numbers."""
+    return {
+        "model": str(model),
+        "rows": tally.n_rows,
+        "columns": names,
+        "sizes": tally.sizes(),
+        "noise": tally.n_noise,
+        "incomplete": tally.n_lacking,
+        "written": output,
+    }
+
+
+def _lines(facts: dict[str, Any], tally: Tally) -> Iterator[str]:
+    """The facts for people."""
+    from coterie.cli._summary import entry, listed
+
+    yield f"rows        {facts['rows']:,}"
+    yield entry("columns", listed(facts["columns"]))
+    for name, size in tally.entries():
+        if size:
+            head = f"cluster {name}" if name.isdecimal() else name
+            yield f"{head:<11} {size:,} rows ({size / facts['rows']:.1%})"
+    yield f"written     {facts['written']}"
 
 
 def _labels_of_study(
@@ -132,15 +160,18 @@ def _table(
     known = fitted.columns or getattr(fitted, "feature_names_in_", None)
     columns = None if known is None else list(known)
     takes = fitted.model.__sklearn_tags__().input_tags
+    metric = getattr(fitted.model, "metric", None)
+    missing = takes.allow_nan or metric in ("gower", "nan_euclidean")
+    text = takes.string or metric == "gower"
     categorical = _word_columns(fitted.model, columns)
     if on_cluster or is_streamed(data, most_bytes):
-        check_text_options(data, decimal, header)
-        return open_table(data, columns, text=takes.string, categorical=categorical)
+        check_text_options(decimal, header)
+        return open_table(data, columns, text=text, categorical=categorical)
     return read_table(
         data[0],
         columns,
-        missing=takes.allow_nan,
-        text=takes.string,
+        missing=missing,
+        text=text,
         categorical=categorical,
         decimal=decimal,
         header=header,
@@ -165,6 +196,10 @@ def _labels(
 
 def _word_columns(model: Any, names: Sequence[str] | None) -> list[str]:
     """The columns whose categories are words to this model, however they look now."""
+    learned = getattr(model, "gower_", None)
+    if learned is not None:
+        pairs = zip(names or (), learned["categories"], strict=False)
+        return [name for name, known in pairs if any(isinstance(one, str) for one in known or ())]
     categories = iter(getattr(model, "categories_", ()))
     kinds = getattr(model, "kinds_", None) or ["categorical"] * len(names or ())
     own = [None if kind == "numeric" else next(categories, None) for kind in kinds]

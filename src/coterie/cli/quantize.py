@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coterie.cli._interrupts import raise_when_interrupted
-from coterie.cli._outputs import is_stdout, refuse_overwriting, summary
+from coterie.cli._limits import limited
+from coterie.cli._options import Json, MaxMemory, Quiet, Seed, Threads
+from coterie.cli._outputs import as_output, is_stdout, refuse_overwriting, write_files
+from coterie.cli._stdin import STDIN, as_files
 
 if TYPE_CHECKING:
     from coterie.quantize import QuantizedImage
@@ -19,57 +19,68 @@ if TYPE_CHECKING:
 
 def quantize(
     picture: Annotated[
-        Path, typer.Argument(metavar="PICTURE", help="PNG, JPEG, GIF, BMP, TIFF, WebP or PPM file.")
+        Path,
+        typer.Argument(
+            metavar="PICTURE",
+            help="PNG, JPEG, GIF, BMP, TIFF, WebP or PPM file; - for stdin.",
+        ),
     ],
     k: Annotated[int, typer.Option("-k", "--colors", help="Colours, at most.", min=1)] = 16,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="PNG file; PICTURE-K.png beside PICTURE by default."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="PNG file, PICTURE-K.png beside PICTURE by default; - for stdout.",
+        ),
     ] = None,
     lab: Annotated[
         bool, typer.Option("--lab", help="Compare colours in CIE Lab, nearer to what eyes see.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0)] = 0,
+    seed: Seed = 0,
     n_init: Annotated[int, typer.Option(help="Starts; the best is kept.", min=1)] = 8,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the facts as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
-    threads: Annotated[
-        int | None, typer.Option(help="Threads to use; all by default.", min=1)
-    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    max_memory: MaxMemory = None,
+    threads: Threads = None,
 ) -> None:
     """Write a picture in few colours, those that k-means finds, as PNG with a palette."""
     from coterie._writing import check_writable
+    from coterie.cli._telling import tell
     from coterie.errors import DataError
     from coterie.quantize import image
     from coterie.quantize.image import check_png
 
     if output is None:
-        output = picture.parent / f"{picture.stem}-{k}.png"
-    check_png(output)
+        here = Path() if str(picture) == STDIN else picture.parent
+        output = here / f"{'stdin' if str(picture) == STDIN else picture.stem}-{k}.png"
+    if str(output) != STDIN:
+        check_png(output)
+    output = as_output(output)
     check_writable(output)
     refuse_overwriting([picture], [output])
 
-    raise_when_interrupted()
-    try:
-        found = image(
-            picture, k, space="lab" if lab else "rgb", n_init=n_init, random_state=seed,
-            n_threads=threads,
-        )  # fmt: skip
-    except DataError as error:
-        # Where Python would be told to pass an array.
-        raise DataError(str(error).removeprefix("image: ")) from error
-    found.save(output)
+    with limited(threads, max_memory), as_files([str(picture)], text=True) as (place,):
+        bytes_in = Path(place).stat().st_size
+        try:
+            found = image(
+                Path(place), k, space="lab" if lab else "rgb", n_init=n_init, random_state=seed,
+                n_threads=threads,
+            )  # fmt: skip
+        except DataError as error:
+            # Where Python would be told to pass an array.
+            raise DataError(str(error).removeprefix("image: ")) from error
+        facts = _facts(picture, output, found)
+        facts["bytes_in"] = bytes_in
 
-    facts = _facts(picture, output, found)
-    with summary():
-        show = partial(print, file=sys.stderr if is_stdout(output) else sys.stdout)
-        if quiet:
-            return
-        if as_json:
-            show(json.dumps(facts))
-            return
-        for line in _lines(facts):
-            show(line)
+        def save(path: Path) -> None:
+            made = path.with_name("picture.png")  # as stdout has no such name
+            found.save(made)
+            facts["bytes_out"] = made.stat().st_size
+            made.rename(path)
+
+        write_files({output: save})
+    tell(facts, partial(_lines, facts), as_json=as_json, quiet=quiet, aside=is_stdout(output))
 
 
 def _facts(picture: Path, output: Path, found: QuantizedImage) -> dict[str, Any]:
@@ -90,8 +101,8 @@ def _facts(picture: Path, output: Path, found: QuantizedImage) -> dict[str, Any]
         "bits_without_palette": found.bits(palette=False),
         "bits_with_palette": found.bits(),
         "psnr": None if found.mse == 0 else found.psnr,
-        "bytes_in": picture.stat().st_size,
-        "bytes_out": output.stat().st_size,
+        "bytes_in": 0,
+        "bytes_out": 0,
         "notes": [event["detail"] for event in found.events],
         "written": str(output),
     }
@@ -104,9 +115,9 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     exact = "exact" if facts["psnr"] is None else f"{facts['psnr']:.2f} dB"
     return [
         f"picture     {facts['picture']}: {facts['width']:,} x {facts['height']:,}, {kind}, "
-        f"{facts['bits_per_channel']} bits a channel",
+        f"{facts['bits_per_channel']} bits per channel",
         f"colours     {facts['n_colors']:,}{had}",
-        f"bits        {facts['bits_per_pixel']} a pixel; {facts['bits_with_palette']:,} with the "
+        f"bits        {facts['bits_per_pixel']} per pixel; {facts['bits_with_palette']:,} with the "
         f"palette, {facts['raw_bits']:,} before",
         f"PSNR        {exact}",
         f"file        {facts['bytes_out']:,} bytes, {facts['bytes_in']:,} before",

@@ -11,11 +11,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coterie.cli._options import Data, Decimal, Header, Json, Quiet, Seed, check_decimal, title_of
+from coterie.cli._limits import limited
+from coterie.cli._options import (
+    Columns,
+    Data,
+    Decimal,
+    Header,
+    Json,
+    MaxMemory,
+    Quiet,
+    Seed,
+    Strict,
+    Threads,
+    Without,
+    check_decimal,
+    names,
+    title_of,
+)
 from coterie.cli._outputs import refuse_overwriting, staged, summary
+from coterie.cli._stdin import as_files
 
 if TYPE_CHECKING:
     from coterie.report import Study
+    from coterie.report._given import Given
 
 PAGE, MODEL, FACTS = "report.html", "model.coterie", "study.json"
 
@@ -30,19 +48,18 @@ def study(
         float, typer.Option(help="Budget in seconds; it sets how much is tried.", min=1)
     ] = 60,
     seed: Seed = 0,
-    threads: Annotated[
-        int | None, typer.Option(help="Threads to use; all by default.", min=1)
-    ] = None,
     labels: Annotated[
         str, typer.Option(help="File of the labels, by its name CSV or Parquet.")
     ] = "labels.csv",
     as_json: Json = False,
     quiet: Quiet = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="End with exit code 1 where there is no structure.")
-    ] = False,
+    strict: Strict = False,
+    columns: Columns = None,
+    without: Without = None,
     decimal: Decimal = None,
     header: Header = None,
+    max_memory: MaxMemory = None,
+    threads: Threads = None,
 ) -> None:
     """Study a raw table: are there clusters, which, what do they mean, can they be trusted?"""
     from coterie.cli._study_files import LABELS_ENDS, write_labels_table
@@ -58,21 +75,34 @@ def study(
         )
     title = title_of(data)
     folder = Path(f"{Path(title).stem}-study") if output is None else output
-    names = (PAGE, labels, MODEL, FACTS)
-    refuse_overwriting([Path(file) for file in files_of(data)], [folder / name for name in names])
-    with staged(folder) as stage:
-        given = take_in(list(data), None, decimal, header)
+    files = (PAGE, labels, MODEL, FACTS)
+    refuse_overwriting([Path(file) for file in files_of(data)], [folder / name for name in files])
+    with limited(threads, max_memory), as_files(data) as places, staged(folder) as stage:
+        given = take_in(places, None, decimal, header)
         with _progress(quiet=quiet or as_json) as callback:
-            found = run(given, random_state=seed, time=time, n_threads=threads, callback=callback)
+            found = run(
+                given, random_state=seed, time=time, without=_set_aside(given, columns, without),
+                n_threads=threads, callback=callback,
+            )  # fmt: skip
         page_there = _write_page(stage / PAGE, found)
         write_labels_table(stage / labels, found)
         found.model.save(stage / MODEL)
         (stage / FACTS).write_text(dumps(found.to_dict()), encoding="utf-8")
     if not quiet:
         with summary():
-            _tell(found, folder, [name for name in names if name != PAGE or page_there], as_json)
+            _tell(found, folder, [name for name in files if name != PAGE or page_there], as_json)
     if strict and not found.has_structure:
         raise typer.Exit(1)
+
+
+def _set_aside(given: Given, columns: str | None, without: str | None) -> list[str]:
+    """The columns to set aside: those named, and all others where some were chosen."""
+    from coterie.report._given import check_set_aside
+
+    aside, chosen = names(without), names(columns)
+    check_set_aside(given, [*chosen, *aside])
+    others = [name for name in given.table.names if chosen and name not in chosen]
+    return list(dict.fromkeys([*aside, *others]))
 
 
 def _write_page(path: Path, found: Study) -> bool:

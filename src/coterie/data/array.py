@@ -52,6 +52,11 @@ class ArraySource(RowsByNumber):
             rows if self.sparse else np.asarray(rows), weights, self.n_threads, names=self.names
         )
 
+    def take(self, row_ids: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """The rows with these indices, dense, as float64: a copy."""
+        rows = self.rows[np.asarray(row_ids, dtype=np.intp)]
+        return np.asarray(rows.toarray() if self.sparse else rows, dtype=np.float64)
+
     def batches(self, size: int, rng: np.random.RandomState) -> Iterator[ArraySource]:
         """Every row once, in random order and so many at a time."""
         order = rng.permutation(self.n_rows)

@@ -69,7 +69,7 @@ class ArrowSource(Source):
         self._name = name or "the dataset"
         self._kept: Any = None  # what must not go away before the source
         self._dataset = dataset
-        self._known_schema = schema = _with_text(dataset.schema, text)
+        self._known_schema = schema = with_text_columns(dataset.schema, text)
         names = _chosen(self._name, schema.names, columns)
         self.schema = _fields(schema, names)
         self._filter = _expression(filter)
@@ -217,7 +217,8 @@ def _fields(schema: Any, names: Sequence[str]) -> Any:
     return pa.schema([schema.field(name) for name in names])
 
 
-def _with_text(schema: Any, text: Collection[str]) -> Any:
+def with_text_columns(schema: Any, text: Collection[str]) -> Any:
+    """A schema in which these columns are text."""
     import pyarrow as pa
 
     return pa.schema(

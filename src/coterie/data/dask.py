@@ -45,7 +45,7 @@ _FETCHED_BLOCKS = 16
 
 
 class DaskSource(Source):
-    """A Dask collection, whose rows stay where they are: one task a block and pass.
+    """A Dask collection, whose rows stay where they are: one task per block and pass.
 
     A pass travels once, summaries are added on the workers, neighbours first, and their sum comes
     back. It runs on the client in force, else on Dask's default scheduler. What `map` makes is a

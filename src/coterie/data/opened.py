@@ -116,7 +116,7 @@ def open(
     dtype : float32, float64 or None
         None: float32 where all columns are, else float64.
     weights : str or None
-        A column that says how often each row counts, read into memory now (8 bytes a row).
+        A column that says how often each row counts, read into memory now (8 bytes per row).
 
     Returns
     -------

@@ -45,7 +45,7 @@ class Block:
 
     @property
     def span(self) -> slice:
-        """Where these rows stand in an array of one entry a row of the source."""
+        """Where these rows stand in an array of one entry per row of the source."""
         return slice(self.start, self.start + self.n_rows)
 
     def parts(self, n_rows: int) -> Iterator[Block]:
@@ -174,7 +174,7 @@ class Source(ABC):
     ) -> Generator[npt.NDArray[Any], None, None]:
         """What ``job(block, *model, out)`` fills `out` with, block by block.
 
-        `out` has an entry a row of the block, or `width` of them.
+        `out` has an entry per row of the block, or `width` of them.
         """
         for block in self:
             out = np.empty(_shape(block.n_rows, width), dtype=dtype)

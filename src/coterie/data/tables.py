@@ -171,9 +171,10 @@ def _take(
             else:
                 usable.append(place)
         if not usable:
+            other = "" if text else ", or use a method that takes text (mixed, categorical)"
             raise DataError(
                 f"{file.name}: no column is numeric ({'; '.join(first_few(left))}); check the "
-                f"separator and the decimal mark."
+                f"separator and the decimal mark{other}."
             )
         available = [file.titles[place] for place in usable]
         names, chosen = select_columns(file.name, available, columns, (), named=file.has_header)

@@ -1,0 +1,45 @@
+"""One column of a table as it is: names of rows, or labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.data.columns import missing_cells
+from coterie.data.raw_files import read_raw
+from coterie.errors import DataError
+
+
+def column_of(
+    places: Sequence[str],
+    name: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    *,
+    complete: bool = False,
+) -> npt.NDArray[Any]:
+    """The cells of a column; without a name, of the only one, or of the one called label.
+
+    Whole numbers are such. With `complete`, a missing cell is an error.
+    """
+    table, _ = read_raw(places, decimal=decimal, header=header)
+    known = list(table.names)
+    if name is None:
+        name = known[0] if len(known) == 1 else "label"
+    if name not in known:
+        raise DataError(
+            f"{places[0]}: there is no column {name!r}; it has {', '.join(known[:20])}."
+        )
+    cells = np.asarray(table[name])
+    lacking = missing_cells(cells)
+    if complete and lacking.any():
+        raise DataError(
+            f"{places[0]}: column {name!r} has no value in row {int(lacking.argmax()) + 1}; give "
+            "every row a label."
+        )
+    if cells.dtype.kind == "f" and not lacking.any() and bool((cells == np.rint(cells)).all()):
+        return cells.astype(np.int64)
+    return cells
