@@ -4,7 +4,8 @@
 
 The 344 rows are penguins of three species on three islands, measured by Dr. Kristen Gorman and the
 Palmer Station LTER (Horst, Hill & Gorman 2020, palmerpenguins, CC0): lengths in mm, mass in g,
-sex and year, some cells missing. The study is told nothing of them.
+sex and year, some cells missing. The column of species is set aside: the study is told nothing of
+it, and says in the end how far the clusters that it finds agree with it.
 """
 
 import sys
@@ -17,8 +18,8 @@ PENGUINS = Path(__file__).parent / "data" / "penguins.csv"
 
 def demo(outdir: Path) -> int:
     """Study the penguins, write page, labels and model into `outdir`, and say where they are."""
-    print(f"$ coterie study {PENGUINS.name} -o {outdir}\n")
-    code = main(["study", str(PENGUINS), "-o", str(outdir)])
+    print(f"$ coterie study {PENGUINS.name} --without species -o {outdir}\n")
+    code = main(["study", str(PENGUINS), "--without", "species", "-o", str(outdir)])
     if code:
         return code
     page = outdir / "report.html"
