@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 DEMO_STAMP := $(if $(wildcard $(STAMP)),$(STAMP),$(VENV)/.demo)
 NATIVE := $(shell find cpp/bind cpp/include -name '*.cpp' -o -name '*.hpp') CMakeLists.txt pyproject.toml
 
-.PHONY: demo test test-native fuzz lint format bench docs clean
+.PHONY: demo test test-native test-clang test-package fuzz lint format bench docs figures wheel clean
 
 demo: $(DEMO_STAMP)
 	$(BIN)/python examples/demo.py demo
@@ -20,14 +20,24 @@ test: $(STAMP) test-native
 
 # Floating point of the mixtures differs between instruction sets; the rest is held to the same bits.
 ISA_TESTS := tests/mixture tests/fuzz
-OTHER_ISAS := from coterie import show_config as c; print(*(set(c()['isas']) - {c()['isa']}))
+OTHER_ISAS := from coterie import show_config as c; print(*(set(c()['isas']) - {c()['isa'], c()['isa'].rstrip('n')}))
 
-# The kernels' own tests, under the address and undefined-behaviour sanitizers.
+# $(call native_tests,folder of build/,options of CMake): the kernels' own tests, without Python.
+define native_tests
+	$(BIN)/cmake -S . -B build/$(1) -G Ninja -DCMAKE_BUILD_TYPE=Release $(2) \
+	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja > build/$(1)-configure.log || (cat build/$(1)-configure.log; exit 1)
+	$(BIN)/cmake --build build/$(1) -- --quiet
+	$(BIN)/ctest --test-dir build/$(1) --output-on-failure
+endef
+
+# Under the address and undefined-behaviour sanitizers.
 test-native: $(STAMP)
-	$(BIN)/cmake -S . -B build/native -G Ninja -DCMAKE_BUILD_TYPE=Release -DCOTERIE_SANITIZE=ON \
-	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja > build/native-configure.log || (cat build/native-configure.log; exit 1)
-	$(BIN)/cmake --build build/native -- --quiet
-	$(BIN)/ctest --test-dir build/native --output-on-failure
+	$(call native_tests,native,-DCOTERIE_SANITIZE=ON)
+
+# By the other compiler, where a warning is an error, unless it is about what an older standard library does.
+test-clang: $(STAMP)
+	$(call native_tests,native-clang,-DCMAKE_CXX_COMPILER=clang++ -DCMAKE_COMPILE_WARNING_AS_ERROR=ON \
+	  -DCMAKE_CXX_FLAGS=-Wno-error=deprecated-declarations)
 
 # Any number of drawn calls; `make fuzz CASES=100000`. `make test` runs the first few thousand.
 CASES ?= 5000
@@ -48,8 +58,24 @@ format: $(STAMP)
 bench: $(STAMP) $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
+# The site, from what is here alone: no network, and a warning is an error. Then it is tested.
 docs: $(STAMP)
+	$(BIN)/python -m sphinx --builder html --jobs auto --fail-on-warning --keep-going --quiet docs build/site
+	$(BIN)/python -m pytest tests/site
+
+# The pictures of the pages, which are kept in the repository.
+figures: $(STAMP)
 	$(BIN)/python docs/figures/make_all.py
+
+# Wheel and sdist, into dist/. The wheel takes the kernels that are built already; `test-package`
+# proves that the sdist lacks nothing, in an empty environment each.
+wheel: $(STAMP)
+	rm -rf dist
+	$(BIN)/python -c "from scikit_build_core.build import build_sdist; build_sdist('dist')"
+	$(BIN)/python -m pip wheel --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist .
+
+test-package: wheel
+	$(BIN)/python tests/package dist
 
 # Editable: a change of a .py file is live; only native changes build again.
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation
@@ -57,7 +83,7 @@ BUILD_TOOLS := "pip>=24" "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 
 # $(call install,extras,instruction sets): the build shows its steps, what comes from PyPI does not.
 define install
-	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) --quiet --upgrade $(BUILD_TOOLS)
 	@echo "Building the kernels ($(2) instruction sets): some minutes."
 	$(PIP_INSTALL) --verbose --no-deps --config-settings=cmake.define.COTERIE_ISAS=$(2) --editable .
@@ -67,7 +93,7 @@ define install
 endef
 
 $(STAMP): $(NATIVE)
-	$(call install,all$(comma)test$(comma)lint,all)
+	$(call install,all$(comma)test$(comma)lint$(comma)docs,all)
 
 $(VENV)/.demo: $(NATIVE)
 	$(call install,cli$(comma)report,native)

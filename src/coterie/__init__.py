@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from coterie.report.study import study
     from coterie.table_model import TableModel
 
+    __version__: str
+
 register_with_threadpoolctl()
 
 #: Where what is imported late lives; those modules themselves are attributes too.

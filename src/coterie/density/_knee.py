@@ -35,7 +35,7 @@ MANY_ROWS = 1000
 class KDistances:
     """Distances of the rows to their k-th neighbour, and the means of those up to it.
 
-    Each is sorted by itself, nearest first, and has one entry a row; a row is no neighbour of
+    Each is sorted by itself, nearest first, and has one entry per row; a row is no neighbour of
     itself.
     """
 
@@ -85,7 +85,7 @@ def k_distances(
 ) -> KDistances:
     """The sorted k-distances of the rows, and the sorted means of the distances up to them.
 
-    Memory 16 bytes a row beside the kd-tree; time that of `coterie.neighbors.kth_distances`.
+    Memory 16 bytes per row beside the kd-tree; time that of `coterie.neighbors.kth_distances`.
 
     Parameters
     ----------

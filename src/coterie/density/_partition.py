@@ -265,7 +265,7 @@ def fill_by_core(
 def cluster_cells(source: Any, rule: DensityRule) -> Clustering:
     """Cluster the rows of a source that can deal them out (`source.dealt`) by the rule.
 
-    The labels are those of `cluster_rows`. Memory here: some bytes a row, of which labels are
+    The labels are those of `cluster_rows`. Memory here: some bytes per row, of which labels are
     eight; elsewhere that of the cells, whose margins are known twice or more.
     """
     sample = source.sample(_SAMPLE_ROWS, 1, np.random.RandomState(0)).rows

@@ -18,7 +18,7 @@ BORDERS = ("first", "nearest", "noise")
 class DensityRule:
     """A row is core when the rows within `eps` of it, itself included, weigh `min_samples`.
 
-    `weights` has one entry a row, None where each weighs one. `border` says which cluster a row
+    `weights` has one entry per row, None where each weighs one. `border` says which cluster a row
     near core rows joins: the first in number, that of its nearest core row, or none.
     """
 

@@ -132,7 +132,7 @@ def closeness(graph: Any, labels: Any = None, *, n_threads: int | None = None) -
     d(y, x) is the length of the shortest path from y to x that stays within the cluster. Nodes
     without a path to x are left out; a node that none reaches has closeness 0. One search a
     node (Dijkstra 1959; breadth-first for hops): O(sum over nodes of arcs in the cluster), times
-    log n with lengths. Memory O(n) a thread. networkx' closeness is this times the number of
+    log n with lengths. Memory O(n) per thread. networkx' closeness is this times the number of
     nodes that reach x.
 
     Parameters

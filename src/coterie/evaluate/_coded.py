@@ -67,7 +67,7 @@ def code_labels(who: str, labels: Any, name: str = "labels", noise: Noise = "clu
 
 
 def as_labels(who: str, labels: Any, name: str) -> npt.NDArray[Any]:
-    """One label a row, as an array."""
+    """One label per row, as an array."""
     if is_dask(labels):
         labels = labels.compute()
     given = np.asarray(unmasked(who, labels, name))

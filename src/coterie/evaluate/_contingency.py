@@ -190,7 +190,7 @@ def contingency_matrix(
 
     C[i, j] is the number of rows, or their weight, of class i in cluster j; classes and clusters
     come in the order of their labels. Time O(n) for whole numbers, O(n log n) for other labels;
-    memory some 30 bytes a row and 8 bytes a cell.
+    memory some 30 bytes per row and 8 bytes per cell.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def matched_accuracy_score(
 
     max over matchings s of (1/n) sum_i n_{i,s(i)}; every class has at most one cluster and every
     cluster at most one class, so rows of clusters left over are wrong. Time O(K^3) beside the
-    table, memory 8 bytes a cell. See `mutual_info_score` for the parameters.
+    table, memory 8 bytes per cell. See `mutual_info_score` for the parameters.
     """
     who = "matched_accuracy_score"
     table = read_table(who, labels_true, labels_pred, contingency, sample_weight, noise)
@@ -85,7 +85,7 @@ def normalized_clustering_accuracy(
     (1 - 1/L), with K classes and L the larger of the numbers of classes and clusters: 1 for equal
     partitions, 0 where every class is spread evenly over all clusters. Classes count alike whatever
     their sizes, and the labellings do not play the same part. Time O(L^3) beside the table, memory
-    8 bytes a cell. See `mutual_info_score` for the parameters.
+    8 bytes per cell. See `mutual_info_score` for the parameters.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def pair_sets_index(
     Rezaei & Franti (2016). With s_ij = n_ij / max(n_i, m_j) and S its best matching, E the sum of
     n_i m_i / (n max(n_i, m_i)) over classes and clusters sorted by size, and L the larger of their
     numbers: PSI = max(0, (S - E) / (L - E)). Clusters count alike whatever their sizes. Time O(L^3)
-    beside the table, memory 8 bytes a cell. See `mutual_info_score` for the parameters.
+    beside the table, memory 8 bytes per cell. See `mutual_info_score` for the parameters.
 
     Returns
     -------

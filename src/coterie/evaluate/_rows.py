@@ -80,7 +80,7 @@ class LabelledRows:
         return sums
 
     def filled(self, job: Callable[..., None], *model: Any) -> Floats:
-        """One number a row, as ``job(part, *model, out)`` fills it in, over all parts."""
+        """One number per row, as ``job(part, *model, out)`` fills it in, over all parts."""
         out = np.empty(self.codes.size)
         if self.source.remote:
             filling, start = Filling(job, self._maker), 0

@@ -47,7 +47,7 @@ def silhouette_samples(
 
     Rousseeuw (1987): s = (b - a) / max(a, b), with a the mean distance to the other rows of the own
     cluster and b the least mean distance to the rows of another; 0 in a cluster of one row. Time
-    O(n^2 d) in all threads, memory one copy of the rows and some numbers a row; nothing of n x n.
+    O(n^2 d) in all threads, memory one copy of the rows and some numbers per row; nothing of n x n.
     Squared Euclidean, cosine and correlation distances need O(n k d) only, and stream over any
     source. Float32 rows under Euclid's metric are measured in float32 (some 1e-7), all else in
     float64.

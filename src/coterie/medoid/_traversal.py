@@ -67,7 +67,7 @@ def without_distance(who: str, row: int, other: int) -> ValueError:
 
 
 def farthest_by_passes(blocks: Source, metric: Metric, first: int) -> Iterator[Far]:
-    """By a pass for every row taken; 8 bytes a row remember the distances to those before.
+    """By a pass for every row taken; 8 bytes per row remember the distances to those before.
 
     Where blocks are with other processes they look at all rows taken so far instead.
     """

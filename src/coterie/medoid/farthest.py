@@ -47,7 +47,7 @@ def farthest_first(
     Gonzalez (1985); Hochbaum & Shmoys (1985). The radius r = max_i min_j d(x_i, c_j) is at most
     twice the smallest that k centres can have, if d obeys the triangle inequality; so r / 2 is a
     lower bound of that (r / 4 for squared and cosine distances). The first j rows are the answer
-    for j, so `radii` tells how many centres a radius takes. Time O(n k d), memory 13 bytes a row;
+    for j, so `radii` tells how many centres a radius takes. Time O(n k d), memory 13 bytes per row;
     see `KCenter`, which is this as an estimator.
 
     Parameters

@@ -39,8 +39,8 @@ class KCenter(IndexedCenters):
     of such a metric it is four times; for sums of distances (k-means, k-medoids) there is no such
     bound. One far row is a centre: strays matter more than anything here.
 
-    Time: O(n k d), about a quarter of it on Euclidean rows; memory beyond X: 12 bytes a row. Rows
-    that are not in memory take a pass a centre; on a Dask cluster no memory, and O(n k^2 d).
+    Time: O(n k d), about a quarter of it on Euclidean rows; memory beyond X: 12 bytes per row. Rows
+    that are not in memory take a pass per centre; on a Dask cluster no memory, and O(n k^2 d).
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class LeaderClustering(RowCenters):
     what comes out, and **the order of the rows matters**: other orders have other leaders, and more
     or fewer of them. Shuffle rows whose order means something, and see whether it does.
 
-    Time: O(n L d) for L leaders, one pass; memory beyond X: the leaders and a label a row.
+    Time: O(n L d) for L leaders, one pass; memory beyond X: the leaders and a label per row.
 
     Parameters
     ----------

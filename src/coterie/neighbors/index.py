@@ -189,7 +189,7 @@ class Index:
         """Distance of every query to its k-th nearest row, and the mean of those up to it.
 
         Without queries a row counts as its own first neighbour, as in DBSCAN's `min_samples`; the
-        mean is over the k - 1 others. Memory 16 bytes a query.
+        mean is over the k - 1 others. Memory 16 bytes per query.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class Index:
         """How many rows, or how much of their weight, lie within `radius` of every query.
 
         Within means at a distance of at most `radius`; for Euclidean the sum of squares is compared
-        with radius * radius. Nothing is listed: memory 8 bytes a query.
+        with radius * radius. Nothing is listed: memory 8 bytes per query.
 
         Parameters
         ----------

@@ -31,7 +31,7 @@ def merge_tree(heads: Ints, tails: Ints, lengths: Floats) -> MergeTree:
     """The merges of edges that come sorted by length; `left` has the head, `right` the tail.
 
     The columns of SciPy's table are the lesser and the greater of left and right, height and size.
-    Time O(n log n) at most, memory 8 bytes a row beside the result.
+    Time O(n log n) at most, memory 8 bytes per row beside the result.
     """
     left, right, size = (np.empty(lengths.size, dtype=np.int32) for _ in range(3))
     kernels.merge_tree(heads, tails, left, right, size)
