@@ -16,23 +16,22 @@ import coterie.evaluate as ev
 from coterie import KMeans
 
 
-def dbcv_of(X: Any, labels: Any) -> float:
+def dbcv_of(X: Any, labels: Any, weights: Any = None) -> float:
     """Step by step as in the paper; no copies among the rows, three rows or more a cluster."""
     d, found = X.shape[1], []
+    weights = np.ones(len(X)) if weights is None else weights
     for c in range(labels.max() + 1):
-        rows = X[labels == c]
+        rows, w = X[labels == c], weights[labels == c]
         D = lengths_of(rows)
         np.fill_diagonal(D, np.inf)
-        cores = ((D**-d).sum(axis=1) / (len(rows) - 1)) ** (-1 / d)
+        cores = ((D**-d * w).sum(axis=1) / (w.sum() - w)) ** (-1 / d)
         np.fill_diagonal(D, 0)
         reach = np.maximum(D, np.maximum.outer(cores, cores))
         np.fill_diagonal(reach, 0)
         tree = minimum_spanning_tree(reach).tocoo()
         inner = np.bincount(np.r_[tree.row, tree.col], minlength=len(rows)) > 1
         edges = tree.data[inner[tree.row] & inner[tree.col]]
-        found.append(
-            (rows[inner], cores[inner], max(edges if edges.size else tree.data), len(rows))
-        )
+        found.append((rows[inner], cores[inner], max(edges if edges.size else tree.data), w.sum()))
     total = 0.0
     for i, (rows, cores, sparseness, size) in enumerate(found):
         separation = min(
@@ -41,7 +40,7 @@ def dbcv_of(X: Any, labels: Any) -> float:
             if j != i
         )
         total += size * (separation - sparseness) / max(separation, sparseness)
-    return float(total / len(labels))
+    return float(total / weights.sum())
 
 
 def test_definition() -> None:
@@ -98,7 +97,28 @@ def test_metrics(metric: str) -> None:
 _NAMES = {"manhattan": "cityblock", "cosine": "cosine"}
 
 
-def test_rows_without_weight_are_not_there_and_other_weights_are_refused() -> None:
+def test_weights_count_in_means_and_shares() -> None:
+    for seed in range(40):
+        X, labels = drawn(seed)
+        if np.bincount(labels).min() < 3:
+            continue
+        weights = np.random.default_rng(seed).uniform(0.1, 5, len(X))
+        found = ev.dbcv_score(X, labels, sample_weight=weights)
+        assert found == pytest.approx(dbcv_of(X, labels, weights), rel=1e-9)
+        assert ev.dbcv_score(X, labels, sample_weight=weights / weights.sum()) == pytest.approx(
+            found
+        )
+
+
+def test_noise_weighs_in_the_whole() -> None:
+    X, labels = make_moons(200, noise=0.04, random_state=0)
+    far, named = np.r_[X, [[30.0, 30.0]]], np.r_[labels, -1]
+    weights = np.r_[np.ones(200), 50.0]
+    expected = ev.dbcv_score(X, labels) * 200 / 250
+    assert ev.dbcv_score(far, named, sample_weight=weights) == pytest.approx(expected)
+
+
+def test_rows_without_weight_are_not_there() -> None:
     X, labels = drawn(3)
     labels = labels.copy()
     labels[::7] = -1
@@ -107,6 +127,3 @@ def test_rows_without_weight_are_not_there_and_other_weights_are_refused() -> No
     expected = ev.dbcv_score(X[kept], labels[kept])
     assert ev.dbcv_score(X, labels, sample_weight=weights) == expected
     assert ev.dbcv_score(X, labels, sample_weight=np.ones(len(X))) == ev.dbcv_score(X, labels)
-    weights[4] = 2.5
-    with pytest.raises(ValueError, match=r"sample_weight=2\.5 \(row 4\).*of 0 and 1"):
-        ev.dbcv_score(X, labels, sample_weight=weights)

@@ -54,7 +54,7 @@ BY_ROWS: dict[str, Score] = {
 }
 #: Those that need two clusters, and two rows in one of them.
 OF_ONE_CLUSTER = ("scatter_matrices", "sum_of_squared_errors")
-#: Where a weight is no number of copies: DBCV refuses it, the sample is drawn by it.
+#: Where a weight is no number of copies: DBCV takes it for a share, the sample is drawn by it.
 OTHER_WEIGHTS = ("dbcv_score", "sampled_silhouette_score")
 
 rng = np.random.default_rng(5)

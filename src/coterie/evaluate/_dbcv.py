@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise
-from coterie.evaluate._rows import LabelledRows, open_rows
+from coterie.evaluate._rows import check_n_clusters, open_rows
 from coterie.neighbors import Index, SpanningTree
 
 Floats = npt.NDArray[np.float64]
@@ -48,9 +48,10 @@ def dbcv_score(
     metric : str or callable, default="euclidean"
         Any of `coterie.distance.METRICS`, or a function of two rows.
     sample_weight : array-like of shape (n_rows,) or None, default=None
-        0 for rows to leave out and 1 for those that count. Others are refused: a row that counts
-        twice has a copy at distance 0, so its density is infinite and its core distance 0, and
-        which of the copies are inner nodes of the tree is a matter of ties.
+        How much each row counts in the means of core distances, in its cluster's share and in the
+        whole; those of weight 0 are left out, and a factor common to all changes nothing. Unlike
+        elsewhere a weight of 2 is not the row twice: a copy at distance 0 would make its density
+        infinite.
     noise : {"drop", "cluster", "singletons"}, default="drop"
         What the label -1 means. "drop": in no cluster, as the paper has it. "cluster": a cluster as
         any other. "singletons": each a cluster of its own, of validity 0.
@@ -65,39 +66,24 @@ def dbcv_score(
         an inner one all count, and copies have core distance 0.
     """
     who = "dbcv_score"
-    given = open_rows(who, X, labels, sample_weight, noise, n_threads)
-    n_rows = _count(who, given)
+    given = open_rows(who, X, labels, sample_weight, noise, n_threads, at_least=1)
+    check_n_clusters(replace(given, weights=None))  # rows, whatever they weigh
     rows = given.whole()
     found = as_metric(metric, rows, who=who, **kwds)
     prepared, n_cols = found.prepare(rows), rows.shape[1]
-    clusters = [
-        _look_at(np.ascontiguousarray(prepared[given.codes == c]), found, n_cols, given.n_threads)
-        for c in range(given.n_clusters)
-    ]
+    weights = np.ones(given.codes.size) if given.weights is None else given.weights
+    clusters = []
+    for c in range(given.n_clusters):
+        own = given.codes == c
+        inside = np.ascontiguousarray(prepared[own])
+        clusters.append(_look_at(inside, weights[own], found, n_cols, given.n_threads))
     nearest = np.full(len(clusters), np.inf)
     for i, one in enumerate(clusters):
         for j in range(i):
             apart = _separation(one, clusters[j], found, given.n_threads)
             nearest[i], nearest[j] = min(nearest[i], apart), min(nearest[j], apart)
-    total = sum(
-        one.n_rows * _validity(one, apart) for one, apart in zip(clusters, nearest, strict=True)
-    )
-    return float(total / n_rows)
-
-
-def _count(who: str, given: LabelledRows) -> int:
-    """How many rows there are, noise among them; weights other than 0 and 1 are refused."""
-    if given.weights is None:
-        return given.codes.size
-    odd = ~np.isin(given.weights, (0, 1))
-    if odd.any():
-        row = int(np.argmax(odd))
-        raise ValueError(
-            f"{who}: sample_weight={given.weights[row]:g} (row {row}) was given, and DBCV knows "
-            "rows that count once and rows that do not: the density of a row with a copy is "
-            "infinite. Use weights of 0 and 1, or another score, such as silhouette_score."
-        )
-    return int(given.weights.sum())
+    valid = [_validity(one, apart) for one, apart in zip(clusters, nearest, strict=True)]
+    return float(given.totals() @ valid / weights.sum())
 
 
 @dataclass(frozen=True)
@@ -110,24 +96,28 @@ class _Cluster:
     sparseness: float
 
 
-def _look_at(rows: npt.NDArray[Any], metric: Metric, n_cols: int, n_threads: int) -> _Cluster:
+def _look_at(
+    rows: npt.NDArray[Any], weights: Floats, metric: Metric, n_cols: int, n_threads: int
+) -> _Cluster:
     """The tree of a cluster by mutual reachability."""
     n_rows = rows.shape[0]
     if n_rows == 1:
         return _Cluster(1, rows, np.zeros(1), 0.0)
-    cores = core_distances(rows, metric, n_cols, n_threads)
+    cores = core_distances(rows, weights, metric, n_cols, n_threads)
     tree = Index.over_prepared("dbcv_score", rows, metric, n_threads=n_threads).spanning_tree(cores)
     is_inner, longest = _inner(tree, n_rows)
     return _Cluster(n_rows, np.ascontiguousarray(rows[is_inner]), cores[is_inner], longest)
 
 
-def core_distances(rows: npt.NDArray[Any], metric: Metric, n_cols: int, n_threads: int) -> Floats:
-    """The power mean of the distances of each row to all others, with the exponent -n_cols.
+def core_distances(
+    rows: npt.NDArray[Any], weights: Floats, metric: Metric, n_cols: int, n_threads: int
+) -> Floats:
+    """The weighted power mean of each row's distances to all others, with the exponent -n_cols.
 
     Distances are taken as multiples of the least, whose powers can only vanish.
     """
     n_rows = rows.shape[0]
-    cores = np.empty(n_rows)
+    cores, others = np.empty(n_rows), weights.sum() - weights
     step = max(1, _TILE_NUMBERS // n_rows)
     for start in range(0, n_rows, step):
         some = np.arange(start, min(n_rows, start + step))
@@ -135,8 +125,8 @@ def core_distances(rows: npt.NDArray[Any], metric: Metric, n_cols: int, n_thread
         lengths[some - start, some] = np.inf
         least = lengths.min(axis=1)
         with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
-            powers = (least[:, np.newaxis] / lengths) ** n_cols
-            means = powers.sum(axis=1) / (n_rows - 1)
+            powers = (least[:, np.newaxis] / lengths) ** n_cols * weights
+            means = powers.sum(axis=1) / others[some]
             cores[some] = np.where(least > 0, least * means ** (-1 / n_cols), 0.0)
     return cores
 

@@ -197,11 +197,14 @@ def check_n_clusters(given: LabelledRows, at_least: int = 2) -> None:
     """Refuse fewer clusters than the score compares, and as many as there are rows."""
     n_rows = float(given.totals().sum())
     if not at_least <= given.n_clusters < n_rows:
+        found = f"there are {n_rows:g} rows"
+        if given.weights is not None:
+            found = f"the weights sum to {n_rows:g} rows (2 is a row twice: scale them)"
         # The first words are scikit-learn's, which tools look for.
         raise ValueError(
             f"{given.who}: Number of labels is {given.n_clusters}. Valid values are {at_least} to "
-            f"n_samples - 1 (inclusive), and there are {n_rows:g} rows; this score compares "
-            "clusters with each other and rows within them."
+            f"n_samples - 1 (inclusive), and {found}; this score compares clusters with each other "
+            "and rows within them."
         )
 
 
