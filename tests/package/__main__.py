@@ -14,7 +14,7 @@ import time
 import venv
 from pathlib import Path
 
-from package_contents import check_sdist, check_wheel
+from package_contents import check_sdist, check_stated_sizes, check_wheel
 
 HERE = Path(__file__).parent
 QUIETLY = ("--quiet", "--disable-pip-version-check", "--no-compile")
@@ -27,6 +27,7 @@ def main(folder: str) -> int:
     check_wheel(wheel, sdist)
     for archive in (wheel, sdist):
         print(f"{archive.name}: {archive.stat().st_size / 1e6:.1f} MB", flush=True)
+    check_stated_sizes(wheel, sdist)
     with tempfile.TemporaryDirectory() as place:
         try_wheel(wheel.resolve(), Path(place))
     with tempfile.TemporaryDirectory() as place:

@@ -51,6 +51,18 @@ def check_wheel(wheel: Path, sdist: Path) -> None:
     check_metadata(metadata)
 
 
+def check_stated_sizes(wheel: Path, sdist: Path) -> None:
+    """What docs/native.md says of a wheel for x86-64 Linux and of the source archive, to a tenth."""
+    told = (ROOT / "docs" / "native.md").read_text()
+    for archive, words in ((wheel, r"The wheel of .*? has"), (sdist, r"The source archive has")):
+        (stated,) = re.findall(words + r" ([\d.]+) MB", told)
+        size = archive.stat().st_size / 1e6
+        elsewhere = archive is wheel and "linux_x86_64" not in wheel.name
+        assert elsewhere or abs(size / float(stated) - 1) < 0.1, (
+            f"{archive.name} has {size:.1f} MB, docs/native.md says {stated}"
+        )
+
+
 def check_metadata(metadata: email.message.Message) -> None:
     """What pyproject.toml and CITATION.cff say."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
