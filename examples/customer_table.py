@@ -26,7 +26,7 @@ REGIONS = np.array(["north", "east", "south", "west"], dtype=object)
 
 
 def customers(n_rows: int = 800, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
-    """A table with a customer a row, and the kind of each.
+    """A table with one customer per row, and the kind of each.
 
     The region has nothing to do with the kind; about one cell in twelve of age, channel and
     newsletter is missing.

@@ -3,7 +3,7 @@
     python examples/graph_medoids.py [PICTURE]
 
 A medoid of a graph is the node with the shortest paths from all nodes of its cluster. Nothing of
-size n x n is made, so a road network of a hundred thousand junctions takes a few seconds a
+size n x n is made, so a road network of a hundred thousand junctions takes a few seconds per
 step. With PICTURE (a .png) the karate club is drawn.
 """
 

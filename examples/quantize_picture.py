@@ -26,11 +26,11 @@ def rings(side: int = 256) -> np.ndarray:
 
 def main(picture: object, out: str | None) -> None:
     """Print a line for each number of colours; write the first that is good enough."""
-    print(f"{'colours':>7}{'bits a pixel':>14}{'of the raw bits':>17}{'PSNR':>10}")
+    print(f"{'colours':>7}{'bits per pixel':>16}{'of the raw bits':>17}{'PSNR':>10}")
     for bits in range(1, 9):
         few = image(picture, 2**bits, random_state=0)
         share = few.bits() / few.raw_bits
-        print(f"{few.n_colors:>7}{few.bits_per_pixel:>14}{share:>17.1%}{few.psnr:>7.1f} dB")
+        print(f"{few.n_colors:>7}{few.bits_per_pixel:>16}{share:>17.1%}{few.psnr:>7.1f} dB")
         if out is not None and few.psnr >= GOOD_ENOUGH:
             few.save(out)
             print(f"{out}: {few.n_colors} colours")
