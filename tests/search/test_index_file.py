@@ -122,6 +122,9 @@ def tamper(path: Path, **changes: Any) -> None:
         ({"next_id": "5"}, "next id is not above"),
         ({"checksum": 1}, "arrays are not those that were written"),
         ({"settings": []}, "damaged"),
+        ({"columns": list("abcd")}, "its columns have not a name each"),
+        ({"columns": [1, 2, 3, 4, 5]}, "its columns have not a name each"),
+        ({"columns": "abcde"}, "its columns have not a name each"),
     ],
 )
 def test_settings_that_contradict_the_arrays_are_refused(

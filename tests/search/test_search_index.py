@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -165,41 +166,91 @@ def test_kneighbors_answers_as_scikit_learns() -> None:
     assert_array_equal(index.kneighbors(X[:20], 4, return_distance=False), ids)
 
 
-def test_many_threads_may_ask_while_one_adds_and_removes() -> None:
+def _empty(kind: str, X: Any) -> Any:
+    """An index without rows, for rows like these."""
+    if kind == "flat":
+        return FlatIndex()
+    if kind == "pq":
+        return PQIndex(ProductQuantizer(2, bits=4, random_state=0).fit(X), keep_rows=True)
+    return IVFPQIndex(4, 2, 4, nprobe=4, keep_rows=True, random_state=0).fit(X)
+
+
+def _made(kind: str) -> Any:
+    X = np.random.default_rng(0).normal(size=(100, 4))
+    return _empty(kind, X).add(X)
+
+
+@pytest.mark.parametrize("kind", ["flat", "pq", "ivf"])
+def test_many_threads_may_ask_while_one_adds_and_removes(kind: str) -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 8)).astype(np.float32)
-    index = FlatIndex().add(X)
+    X = rng.normal(size=(403, 8)).astype(np.float32)
+    index = _empty(kind, np.concatenate([X, X + 100])).add(X)  # codes know far from near
+    before = index.search(X[:50], 3)
     failures: list[BaseException] = []
     done = threading.Event()
 
     def ask() -> None:
         try:
             while not done.is_set():
-                found = index.search(X[:50], 1)
-                assert found.ids[:, 0].tolist() == list(range(50))
+                for part, other in zip(index.search(X[:50], 3), before, strict=True):
+                    assert_array_equal(part, other)
+                if kind != "flat":
+                    proved = index.search_certified(X[:50], 1)
+                    assert proved.ids[:, 0].tolist() == list(range(50))
         except BaseException as error:
             failures.append(error)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()
-    for i in range(60):
-        index.add(rng.normal(size=(50, 8)) + 100)
+    for i in range(30):
+        index.add(rng.normal(size=(1 + 7 * i % 90, 8)) + 100)
+        with pytest.raises(ValueError, match="would belong to two rows"):
+            index.add(np.ones((3, 8)), [0, 1, 2])
         if i % 2:
-            index.remove(index.ids[400:])
+            index.remove(index.ids[403:])
     done.set()
     for thread in threads:
         thread.join()
     assert not failures
 
 
-def _made(kind: str) -> Any:
+@pytest.mark.parametrize("kind", ["flat", "pq", "ivf"])
+def test_columns_that_have_names_are_compared_by_them(kind: str, tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(100, 4))
-    if kind == "flat":
-        return FlatIndex().add(X)
-    if kind == "pq":
-        return PQIndex(ProductQuantizer(2, bits=4, random_state=0).fit(X), keep_rows=True).add(X)
-    return IVFPQIndex(4, 2, 4, keep_rows=True, random_state=0).fit(X).add(X)
+    named = pd.DataFrame(X, columns=list("abcd"))
+    swapped = named[["b", "a", "c", "d"]]
+    swapped.assign(e="text").to_parquet(tmp_path / "rows.parquet")
+    index = _empty(kind, named).add(named)
+    wanted = index.search(X, 3)
+    index.save(tmp_path / "index")
+    for one in (index, type(index).load(tmp_path / "index"), pickle.loads(pickle.dumps(index))):
+        for ask in (one.add, lambda rows, one=one: one.search(rows, 1)):
+            with pytest.raises(
+                ValueError, match=r"column 0 of .* is 'b' and that of the index 'a'"
+            ):
+                ask(swapped)
+        for rows in (X, named, tmp_path / "rows.parquet"):
+            assert_array_equal(one.search(rows, 3).ids, wanted.ids)
+
+
+def test_names_are_those_of_the_first_rows(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    index = FlatIndex()
+    with pytest.raises(ValueError, match="NaN"):  # and its names are forgotten with it
+        index.add(pd.DataFrame({"a": [np.nan], "b": [1.0]}))
+    index.add(pd.DataFrame(X, columns=["b", "a"])).add(X)
+    assert index.search(pd.DataFrame(X, columns=["b", "a"]), 1).ids.shape == (10, 1)
+    pd.DataFrame(X, columns=["b", "a"]).to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(ValueError, match="column 0 of queries is 'a' and that of the index 'b'"):
+        FlatIndex().add(tmp_path / "rows.csv").search(pd.DataFrame(X, columns=["a", "b"]), 1)
+    unnamed = FlatIndex().add(X).add(pd.DataFrame(X, columns=["b", "a"]))
+    assert unnamed.search(pd.DataFrame(X, columns=["a", "b"]), 1).ids.shape == (10, 1)
+
+
+def test_an_index_says_what_it_is() -> None:
+    assert repr(FlatIndex(metric="cosine")) == "<FlatIndex: 0 rows, cosine>"
+    assert repr(_made("ivf")) == "<IVFPQIndex: 100 rows of 4 columns, euclidean>"
 
 
 @pytest.mark.parametrize("kind", ["flat", "pq", "ivf"])

@@ -50,8 +50,24 @@ def incoming(
         yield held
 
 
+def as_opened(rows: Any) -> Any:
+    """Rows that are named, or held by Dask, as a source; any others as they are."""
+    source = elsewhere(rows)
+    return rows if source is None else source
+
+
+def names_of(rows: Any) -> list[str] | None:
+    """The names of the columns, where all have one."""
+    if isinstance(rows, Source):
+        given = rows.names
+    else:
+        given = getattr(rows, "column_names", getattr(rows, "columns", None))
+    names = [] if given is None else list(given)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
 def with_columns(who: str, rows: Any, names: Sequence[str], name: str) -> Any:
-    """Rows whose columns are those of a fit, as the estimators have it.
+    """Rows whose columns are those of the index, as the estimators have it.
 
     Of files, sources and Dask data frames columns are found by name; those of a data frame must be
     the same in the same order. What has no names is taken as it is.
@@ -62,15 +78,11 @@ def with_columns(who: str, rows: Any, names: Sequence[str], name: str) -> Any:
         return by_name(rows, names)
     if is_elsewhere(rows):
         return open_rows(rows, columns=names)
-    given = getattr(rows, "column_names", None)
-    given = list(getattr(rows, "columns", ()) if given is None else given)
-    if not given or not all(isinstance(column, str) for column in given):
-        return rows
-    for column, (fitted, found) in enumerate(zip(names, given, strict=False)):
-        if fitted != found:
+    for column, (held, found) in enumerate(zip(names, names_of(rows) or (), strict=False)):
+        if held != found:
             raise ValueError(
-                f"{who}: column {column} of {name} is {found!r} and that of the rows the quantizer "
-                f"was fitted on {fitted!r}; pass the same columns in the same order."
+                f"{who}: column {column} of {name} is {found!r} and that of the index {held!r}; "
+                "pass the same columns in the same order."
             )
     return rows
 

@@ -21,7 +21,7 @@ from coterie._distinct import distinct
 from coterie.errors import FileError, ParameterError
 from coterie.neighbors.index import Neighbors
 from coterie.search._growing import Growing
-from coterie.search._incoming import incoming
+from coterie.search._incoming import as_opened, incoming, names_of, with_columns
 from coterie.search._index_file import Arrays, blaming, read_index, write_index
 
 Ints = npt.NDArray[np.int64]
@@ -50,6 +50,7 @@ class SearchIndex(ABC):
         self.metric, self.dtype, self.n_threads = metric, np.dtype(dtype), n_threads
         self._ids = Growing(np.empty(0, dtype=np.int64))
         self._next_id = 0
+        self._columns: list[str] | None = None  # their names, if the first rows had any
         self._writing = threading.Lock()
         self._now: Any = None  # what questions see
 
@@ -108,6 +109,10 @@ class SearchIndex(ABC):
     def __len__(self) -> int:
         return self.n_rows
 
+    def __repr__(self) -> str:
+        columns = "" if self.n_features is None else f" of {self.n_features} columns"
+        return f"<{type(self).__name__}: {self.n_rows:,} rows{columns}, {self.metric}>"
+
     def add(self, rows: Any, ids: Any = None) -> Self:
         """Add rows, all or, where one of them is refused, none.
 
@@ -119,7 +124,10 @@ class SearchIndex(ABC):
             By what the rows are known, from 0 on and each once; None: on from the largest so far.
         """
         with self._writing:
-            before = self.n_rows
+            before, columns = self.n_rows, self._columns
+            if columns is None and not before:
+                rows = as_opened(rows)
+                columns = names_of(rows)
             try:
                 n_new = 0
                 for part in self._parts(rows):
@@ -133,7 +141,7 @@ class SearchIndex(ABC):
                 self._ids.truncate(before)
                 raise
             self._next_id = max(self._next_id, int(new_ids.max(initial=-1)) + 1)
-            self._now = now
+            self._columns, self._now = columns, now
         return self
 
     def remove(self, ids: Any) -> Self:
@@ -187,7 +195,8 @@ class SearchIndex(ABC):
         """Write the index to a file that `load` reads: data only, whole or not at all."""
         with self._writing:
             settings, arrays = self._stored()
-            told = {"metric": self.metric, "dtype": self.dtype.name, "next_id": self._next_id}
+            told = {"metric": self.metric, "dtype": self.dtype.name, "next_id": self._next_id,
+                    "columns": self._columns}  # fmt: skip
             write_index(path, self._kind, told | settings, {"ids": self._ids.view} | arrays)
 
     @classmethod
@@ -219,6 +228,8 @@ class SearchIndex(ABC):
         if type(next_id) is not int or not ids.max(initial=-1) < next_id < 2**63:
             raise FileError("it is damaged: its next id is not above the others.")
         index._check_restored(len(ids))
+        if settings.get("columns") is not None:  # files of earlier versions have none
+            index._columns = _checked_columns(settings["columns"], index.n_features)
         index._ids, index._next_id = Growing(ids), next_id
         index._now = index._state() if len(ids) else None
         return index
@@ -238,7 +249,10 @@ class SearchIndex(ABC):
 
     def _parts(self, rows: Any, name: str = "X") -> Iterator[Floats]:
         """Rows in this index's own precision, checked, some at a time."""
-        return incoming(type(self).__name__, rows, self.dtype, self.n_features, name)
+        who = type(self).__name__
+        if self._columns is not None:
+            rows = with_columns(who, rows, self._columns, name)
+        return incoming(who, rows, self.dtype, self.n_features, name)
 
     def _new_ids(self, ids: Any, n_new: int) -> Ints:
         who = type(self).__name__
@@ -280,6 +294,14 @@ class SearchIndex(ABC):
             "ask for fewer at a time",
         )  # fmt: skip
         return asked, Neighbors(np.empty(shape), np.empty(shape, dtype=np.int64)), now
+
+
+def _checked_columns(names: Any, n_features: int | None) -> list[str]:
+    """Names of columns as a file has them."""
+    sound = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not sound or len(names) != n_features:
+        raise FileError("it is damaged: its columns have not a name each.")
+    return list(names)
 
 
 def _whole_numbers(who: str, ids: Any) -> Ints:

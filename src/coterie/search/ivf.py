@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from coterie._checks import whole
-from coterie.data import ArraySource, elsewhere
+from coterie.data import ArraySource, Source
 from coterie.errors import FileError, ParameterError
 from coterie.neighbors.index import Neighbors
 from coterie.quantize import ProductQuantizer
@@ -17,6 +17,7 @@ from coterie.search._certified import CertifiedNeighbors, gaps
 from coterie.search._coarse import learn_lists, nearest_center, residuals
 from coterie.search._code_blocks import Bytes, as_bytes, n_bytes
 from coterie.search._code_space import Doubles, to_length_one
+from coterie.search._incoming import as_opened, names_of
 from coterie.search._index import Floats, Ints, SearchIndex
 from coterie.search._index_file import Arrays
 from coterie.search._kept_rows import ROW_ARRAYS, KeptRows, restored_rows
@@ -143,10 +144,11 @@ class IVFPQIndex(SearchIndex):
                     f"{self._kind}: it was asked to fit and has {self.n_rows} rows in its lists; "
                     "fit an index without rows."
                 )
-            self._learned = None
-            source = elsewhere(rows)
-            if source is None:
-                source = ArraySource(next(self._parts(rows)), None, self._threads())
+            self._learned = self._columns = None
+            source = as_opened(rows)
+            columns = names_of(source)
+            if not isinstance(source, Source):
+                source = ArraySource(next(self._parts(source)), None, self._threads())
             rng, n_threads = check_random_state(self.random_state), self._threads()
             coarse = learn_lists(
                 self._kind, source, self.n_lists, 1 << int(self.quantizer.bits), rng,
@@ -155,6 +157,7 @@ class IVFPQIndex(SearchIndex):
             self.quantizer.set_params(random_state=rng.randint(2**31), n_threads=n_threads)
             self.quantizer.fit(coarse.residuals)
             self._start_from(coarse.centers)
+            self._columns = columns
         return self
 
     def search(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,7 +14,6 @@ from coterie.search._certified import CertifiedNeighbors, gaps, longest
 from coterie.search._code_blocks import BLOCK_ROWS, as_bytes, from_blocks, n_bytes, to_blocks
 from coterie.search._code_space import CodeSpace, Quantizer
 from coterie.search._growing import Growing
-from coterie.search._incoming import with_columns
 from coterie.search._index import Floats, Ints, SearchIndex
 from coterie.search._index_file import Arrays
 from coterie.search._rerank import check_rerank, n_to_find
@@ -89,6 +87,8 @@ class PQIndex(SearchIndex):
         self.quantizer, self.rerank = quantizer, rerank
         self.keep_rows = bool(keep_rows) or rerank is not None
         self._space = CodeSpace(type(self).__name__, quantizer, metric)
+        names = getattr(quantizer, "feature_names_in_", None)
+        self._columns = None if names is None else list(names)
         width = n_bytes(self._space.n_parts, self._space.bits)
         self._n_coded = 0
         self._blocks = Growing(np.empty((0, width, BLOCK_ROWS), dtype=np.uint8))
@@ -153,12 +153,6 @@ class PQIndex(SearchIndex):
                 proved.dists[here], proved.ids[here], proved.n_compared[here], n_threads,
             )  # fmt: skip
         return proved
-
-    def _parts(self, rows: Any, name: str = "X") -> Iterator[Floats]:
-        names = getattr(self.quantizer, "feature_names_in_", None)
-        if names is not None:
-            rows = with_columns(self._kind, rows, list(names), name)
-        return super()._parts(rows, name)
 
     def _take(self, rows: Floats) -> None:
         space = self._space
