@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.manifold import Isomap
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer, NearestNeighbors
@@ -13,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie import ProductQuantizer
-from coterie.search import FlatIndex, NeighborsTransformer, PQIndex
+from coterie.search import FlatIndex, IVFPQIndex, NeighborsTransformer, PQIndex
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 6))
@@ -62,8 +63,46 @@ def test_any_index_may_stand_in_it() -> None:
     assert model.transform(X).nnz == 4 * len(X)
 
 
+def test_rows_that_an_index_does_not_find_are_not_in_the_graph() -> None:
+    lists = IVFPQIndex(30, 2, 4, nprobe=1, random_state=0)  # which it learns from the rows
+    model = NeighborsTransformer(40, index=lists).fit(X)
+    assert lists.n_features is None
+    assert model.index_.list_sizes.sum() == len(X)
+    dists, ids = model.kneighbors(X, 41)
+    assert (ids[:, -1] == -1).all()
+    assert np.isinf(dists[:, -1]).all()
+    graph = model.transform(X)
+    assert_array_equal(np.diff(graph.indptr), (ids >= 0).sum(axis=1))
+    assert graph.indices.min() >= 0
+    assert np.isfinite(graph.data).all()
+    for row, found in zip(graph, ids, strict=True):
+        assert_array_equal(row.indices, found[found >= 0])
+
+
+def test_lists_that_were_learned_stay() -> None:
+    lists = IVFPQIndex(5, 2, 4, random_state=0).fit(X[:100] + 1)
+    model = NeighborsTransformer(3, index=lists).fit(X)
+    assert lists._learned is not None
+    assert_array_equal(model.index_._learned.centers, lists._learned.centers)
+
+
+def test_no_distance_of_a_graph_is_negative() -> None:
+    index = FlatIndex(metric="cosine", dtype="float64")
+    assert index.add(X).search(X, 1).dists.min() < 0  # of rows and themselves, by rounding
+    model = NeighborsTransformer(8, index=FlatIndex(metric="cosine", dtype="float64")).fit(X)
+    assert model.transform(X).data.min() == 0
+    theirs = KNeighborsTransformer(n_neighbors=8, metric="cosine").fit(X).transform(X)
+    np.testing.assert_allclose(model.transform(X).toarray(), theirs.toarray(), atol=1e-12)
+    classifier = KNeighborsClassifier(3, metric="precomputed")
+    y = (X[:, 0] > 0).astype(int)
+    pipeline = make_pipeline(NeighborsTransformer(8, index=FlatIndex(metric="cosine")), classifier)
+    assert pipeline.fit(X, y).score(X, y) > 0.8
+
+
 def test_what_is_refused_is_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="the index has 300 rows already; give one without"):
         NeighborsTransformer(index=FlatIndex().add(X)).fit(X)
+    with pytest.raises(ValueError, match="metric='inner_product', whose values are no distances"):
+        NeighborsTransformer(index=FlatIndex(metric="inner_product")).fit(X)
     with pytest.raises(ValueError, match="n_neighbors=0 was given; use a whole number"):
         NeighborsTransformer(0).fit(X)

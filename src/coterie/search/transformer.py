@@ -16,6 +16,7 @@ from coterie._doors import FLOATS, validated
 from coterie.errors import ParameterError
 from coterie.search._index import SearchIndex
 from coterie.search.flat import FlatIndex
+from coterie.search.ivf import IVFPQIndex
 
 __all__ = ["NeighborsTransformer"]
 
@@ -27,12 +28,16 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     ``metric="precomputed"``) or a `NearestNeighbors` that is asked by `kneighbors`. Time and memory
     are those of the index, and 12 bytes a neighbour.
 
+    An index that is not exact may find fewer rows than asked for: these are all that the graph has.
+    Distances that rounding makes negative, as those of equal rows under cosine, are zero.
+
     Parameters
     ----------
     n_neighbors : int
     index : SearchIndex or None
         An index without rows, of which `fit` fills a copy; None: a `FlatIndex`, float64 where the
-        rows are.
+        rows are. An `IVFPQIndex` without lists learns them from the rows. Products are no
+        distances, so not one of ``metric="inner_product"``.
 
     Attributes
     ----------
@@ -69,6 +74,13 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 f"NeighborsTransformer: the index has {empty.n_rows} rows already; give one "
                 "without rows."
             )
+        if empty.metric == "inner_product":
+            raise ParameterError(
+                "NeighborsTransformer: the index has metric='inner_product', whose values are no "
+                "distances; use one of metric='cosine' or 'euclidean'."
+            )
+        if isinstance(empty, IVFPQIndex) and empty.n_features is None:
+            empty.fit(rows)
         self.index_ = empty.add(rows)
         self.n_samples_fit_ = self._n_features_out = len(rows)
         return self
@@ -78,7 +90,8 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]] | npt.NDArray[np.int64]:
         """Distances and numbers of the nearest rows of the fit, nearest first.
 
-        Where there are fewer rows than are asked for, all of them. X must be given.
+        Where there are fewer rows than are asked for, all of them. Where the index found fewer, the
+        rest has number -1 and is infinitely far away. X must be given.
         """
         found = self._found(X, self.n_neighbors if n_neighbors is None else n_neighbors)
         return found if return_distance else found[1]
@@ -89,9 +102,10 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         One more than `n_neighbors`, as scikit-learn has it: a row of the fit is its own nearest.
         """
         dists, ids = self._found(X, self.n_neighbors + 1)
-        n_rows, k = ids.shape
-        shape = (n_rows, self.n_samples_fit_)
-        return sp.csr_matrix((dists.ravel(), ids.ravel(), np.arange(n_rows + 1) * k), shape=shape)
+        there = ids >= 0
+        ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        shape = (len(ids), self.n_samples_fit_)
+        return sp.csr_matrix((dists[there], ids[there], ends), shape=shape)
 
     def _found(
         self, X: Any, n_neighbors: int
@@ -99,4 +113,5 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self)
         rows = validated(self, X, dtype=FLOATS, reset=False)
         dists, ids = self.index_.search(rows, n_neighbors)
-        return dists[:, : self.n_samples_fit_], ids[:, : self.n_samples_fit_]
+        dists, ids = dists[:, : self.n_samples_fit_], ids[:, : self.n_samples_fit_]
+        return np.maximum(dists, 0), ids
