@@ -73,6 +73,7 @@ def test_weights_are_repeated_rows(between: str, within: str) -> None:
 def test_edges() -> None:
     assert ev.dunn_score([[0.0], [2.0], [9.0], [11.0]], [0, 0, 1, 1]) == 3.5
     assert ev.dunn_score([[0.0], [0.0], [9.0], [9.0]], [0, 0, 1, 1]) == np.inf
+    assert ev.dunn_score(np.ones((4, 2)), [0, 0, 1, 1]) == 0  # the worst, not the best
     with pytest.raises(ValueError, match="need means of rows"):
         ev.dunn_score(np.zeros((4, 4)), [0, 0, 1, 1], within="centroid", metric="precomputed")
     with pytest.raises(ValueError, match="between='far' was given"):

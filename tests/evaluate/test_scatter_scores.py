@@ -127,6 +127,12 @@ def test_a_singular_scatter_is_told() -> None:
         _ = found.trace_ratio
 
 
+def test_squares_that_overflow_are_told() -> None:
+    X, labels = drawn(6)
+    with pytest.raises(ValueError, match=r"scatter_matrices: squared distances .* overflow float64"):
+        ev.scatter_matrices(X * 1e200, labels)
+
+
 def test_many_centres_in_tiles() -> None:
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(1500, 2)), np.r_[np.arange(600), rng.integers(0, 600, 900)]

@@ -27,7 +27,7 @@ _SPAN = 8
 class Coded:
     """Labels as 0, 1, ... in the order of the values; -1 for rows that are left out.
 
-    `values` are the labels themselves, one a code; noise rows that are clusters of their own come
+    `values` are the labels themselves, one per code; noise rows that are clusters of their own come
     after them and have none.
     """
 
@@ -75,7 +75,7 @@ def as_labels(who: str, labels: Any, name: str) -> npt.NDArray[Any]:
         given = given[:, 0]
     if given.ndim != 1:
         raise ValueError(
-            f"{who}: {name} must be 1D: shape is {given.shape}; pass one label a row, or a table "
+            f"{who}: {name} must be 1D: shape is {given.shape}; pass one label per row, or a table "
             "of counts as contingency."
         )
     if given.dtype.kind == "f":

@@ -16,7 +16,7 @@ from coterie.evaluate._coded import Coded, Ints, Noise, code_labels
 
 Floats = npt.NDArray[np.float64]
 
-#: A table with at most so many cells a row, or so many in all, is counted cell by cell.
+#: A table with at most so many cells per row, or so many in all, is counted cell by cell.
 _CELLS_A_ROW = 8
 _FEW_CELLS = 1 << 16
 
@@ -116,7 +116,7 @@ def count_pairs(who: str, true: Coded, pred: Coded, sample_weight: Any = None) -
     if pred.codes.size != n_rows:
         raise ValueError(
             f"{who}: Found input variables with inconsistent numbers of samples: "
-            f"[{n_rows}, {pred.codes.size}]; labels_true and labels_pred need one label a row."
+            f"[{n_rows}, {pred.codes.size}]; labels_true and labels_pred need one label per row."
         )
     weights = None if sample_weight is None else check_weights(who, sample_weight, n_rows)
     place = true.codes.astype(np.int64) * pred.n_clusters + pred.codes

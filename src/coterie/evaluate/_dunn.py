@@ -70,7 +70,7 @@ def dunn_score(
     Returns
     -------
     float
-        0 or more; infinite where no cluster has a width.
+        0 or more; 0 where two clusters are no distance apart, else infinite where none has a width.
 
     Examples
     --------
@@ -105,7 +105,9 @@ def _index(apart: Floats, widths: Floats) -> float:
     """The least distance of two clusters over the largest width."""
     widest = float(widths.max())
     least = float(apart[~np.eye(len(apart), dtype=bool)].min())
-    return least / widest if widest > 0 else np.inf
+    if widest > 0:
+        return least / widest
+    return np.inf if least > 0 else 0.0
 
 
 @dataclass(frozen=True)

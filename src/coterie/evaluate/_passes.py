@@ -45,7 +45,7 @@ class Part:
     def totals_of(self, values: Floats) -> tuple[float, float]:
         """The sum of values by weight over the rows that have a cluster, and the weight of these.
 
-        What their mean needs; values are one a row.
+        What their mean needs; values are one per row.
         """
         kept = self.codes >= 0
         if self.weights is None:

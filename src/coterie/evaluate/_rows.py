@@ -212,5 +212,5 @@ def refuse_lengths(who: str, n_rows: int, n_labels: int) -> NoReturn:
     """Say that rows and labels do not belong together."""
     raise ValueError(
         f"{who}: Found input variables with inconsistent numbers of samples: [{n_rows}, "
-        f"{n_labels}]; pass one label a row of X."
+        f"{n_labels}]; pass one label per row of X."
     )

@@ -14,7 +14,12 @@ from coterie._kernels import kernels
 from coterie.evaluate._coded import Noise
 from coterie.evaluate._passes import Part
 from coterie.evaluate._rows import open_rows
-from coterie.evaluate._spread import find_means, measure_spread, spread_about
+from coterie.evaluate._spread import (
+    find_means,
+    measure_spread,
+    refuse_overflow,
+    spread_about,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -123,6 +128,8 @@ def scatter_matrices(
     mean = (weights[:, np.newaxis] * means).sum(axis=0) / weights.sum()
     away = np.sqrt(weights)[:, np.newaxis] * (means - mean)
     between = sum_of_products(away)
+    if not (np.isfinite(within).all() and np.isfinite(between).all()):
+        refuse_overflow(who)
     return Scatter(within, between, weights, centers)
 
 
