@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+import coterie
 from coterie import HierarchicalKMeans
 from coterie.quantize._bags import bag_distances, inverse_frequencies, weigh_bags
 
@@ -87,3 +88,10 @@ def test_what_is_missing_or_odd_is_said() -> None:
         model.learn_idf(bags[:, :2])
     with pytest.raises(ValueError, match="norm='max'"):
         model.learn_idf(bags).tf_idf(bags, norm="max")
+    with (
+        coterie.options(max_memory="1MB"),
+        pytest.raises(
+            MemoryError, match=r"distances of 6 to 60000 documents need .* ask for fewer"
+        ),
+    ):
+        model.document_distances(bags, sp.vstack([bags] * 10_000))

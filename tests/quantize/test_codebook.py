@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from coterie import VectorQuantizer
 from coterie.errors import FileError, ParameterError
 from streams import Stream
 
+ABOVE = Path(__file__).resolve().parents[3:5]
+DATA = next((up / "shared" / "data" for up in ABOVE if (up / "shared" / "data").is_dir()), None)
+
 
 def rows(n: int = 300, d: int = 3, dtype: Any = np.float64) -> Any:
     rng = np.random.default_rng(0)
@@ -37,6 +41,19 @@ def test_the_textbooks_arithmetic(k: int, bits_per_pixel: int, with_codebook: in
     assert model.bits_per_vector == bits_per_pixel
     assert model.bits(n_pixels, codebook=False) == n_pixels * bits_per_pixel
     assert model.bits(n_pixels, bits_per_value=8) == with_codebook
+
+
+@pytest.mark.skipif(DATA is None, reason="the notes' examples are not here")
+def test_the_arithmetic_is_that_of_the_notes() -> None:
+    assert DATA is not None
+    examples = json.loads((DATA / "seed_examples.json").read_text())["examples"]
+    told = next(one for one in examples if one["id"] == "vector_quantization_bits")["computed"]
+    assert told["bits"] == 24 * told["pixels"]
+    for k, wanted in told["quantized_bits"].items():
+        model = VectorQuantizer(int(k), random_state=0).fit(rows())
+        assert model.bits_per_vector == wanted["bits_per_pixel_fixed"]
+        total = model.bits(told["pixels"], bits_per_value=8)
+        assert total == wanted["total_fixed_with_24bit_codebook"]
 
 
 @pytest.mark.parametrize("n_vectors", [-1, 2.5, "9"])

@@ -171,6 +171,13 @@ def test_more_colors_than_there_are_is_told() -> None:
     assert found.events[0]["detail"] == "k=16 was asked for, and the picture has 2 colours"
 
 
+def test_it_says_what_it_is() -> None:
+    picture = landscape()
+    few = image(picture, 4, random_state=0)
+    assert repr(few) == f"<QuantizedImage: 64 x 48 pixels in 4 colours, PSNR {few.psnr:.2f} dB>"
+    assert repr(image(picture[:1, :1], 4)).endswith(" in 1 colours, exact>")
+
+
 def test_one_pixel() -> None:
     for picture in (np.full((1, 1, 3), 7, np.uint8), np.full((1, 1), 0.5)):
         found = image(picture, 4)

@@ -111,13 +111,30 @@ def test_ids_go_on_and_a_fit_lets_go_of_the_rows() -> None:
     [
         ([1, 2], r"ids has shape \(2,\)"),
         ([0.5, 1.5, 2.5], "of float64"),
-        ([1, -2, 3], "ids has -2"),
+        ([1, -2, 3], "ids has -2; pass numbers from 0"),
+        (np.array([0, 1, 2**63], dtype=np.uint64), f"ids has {2**63}; pass numbers from 0"),
+        ([0, 1, 2**63 - 1], f"ids has {2**63 - 1}; pass numbers from 0"),
     ],
 )
 def test_odd_ids_are_refused(ids: list[Any], words: str) -> None:
     X = np.arange(6.0).reshape(3, 2)
     with pytest.raises(ValueError, match=words):
         HierarchicalKMeans(2, 1).fit(X).add(X, ids)
+
+
+def test_rows_may_share_an_id() -> None:
+    X = np.arange(6.0).reshape(3, 2)
+    model = HierarchicalKMeans(2, 1, random_state=0).fit(X).add(X, [7, 7, 2**63 - 2])
+    assert model.search(X[:1], 3, beam=2)[1].tolist() == [[7, 7, 2**63 - 2]]
+
+
+def test_answers_that_do_not_fit_are_refused_before() -> None:
+    X = np.arange(6.0).reshape(3, 2)
+    model = HierarchicalKMeans(2, 1, store_rows=True, random_state=0).fit(X)
+    with pytest.raises(
+        MemoryError, match=r"10000000000000 neighbours of 3 queries need .* ask for"
+    ):
+        model.search(X, 10**13)
 
 
 @pytest.mark.parametrize("scale", [1e-120, 1e30, 1e140])

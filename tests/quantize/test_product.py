@@ -220,6 +220,26 @@ def test_what_is_no_row_or_code_is_refused() -> None:
         ProductQuantizer().decode(np.zeros((3, 8)))
 
 
+def test_distances_that_do_not_fit_are_refused_before() -> None:
+    model = fitted(rows(100))
+    X = rows(2000)
+    codes = model.encode(X)
+    with coterie.options(max_memory="1MB"):
+        for ask in (
+            lambda: model.asymmetric_distances(X, codes),
+            lambda: model.symmetric_distances(codes, codes),
+        ):
+            with pytest.raises(
+                MemoryError, match=r"distances of 2000 rows to 2000 codes need 0.016"
+            ):
+                ask()
+        with pytest.raises(
+            MemoryError, match=r"tables of 20000 queries need .* ask for fewer at a"
+        ):
+            model.distance_tables(rows(20000))
+        assert model.asymmetric_distances(X[:9], codes).shape == (9, 2000)
+
+
 def test_codebooks_are_learned_from_some_rows_and_codes_made_of_all(tmp_path: Path) -> None:
     X = rows(5000)
     np.save(tmp_path / "rows.npy", X)

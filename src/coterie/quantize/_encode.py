@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._checks import check_memory
 from coterie._doors import check_finite
 from coterie._kernels import kernels
 from coterie.data import Block
@@ -116,22 +118,29 @@ class PartCodes:
 
         Direct form, float32, columns in order: the same bits everywhere. Time O(n k d).
         """
-        tables = np.empty((turned.shape[0], self.n_parts, len(self.codewords)), dtype=np.float32)
+        shape = turned.shape[0], self.n_parts, len(self.codewords)
+        self._check_memory(shape, f"tables of {shape[0]} queries")
+        tables = np.empty(shape, dtype=np.float32)
         kernels.distance_tables(turned, self.codewords, self.starts, tables, n_threads)
         return tables
 
     def distances(self, turned: Rows, codes: Bytes, n_threads: int) -> Rows:
         """Squared distances of turned rows to what codes stand for, (n, n_codes of rows).
 
-        Sums of a table's entries. Time O(n_parts) a pair.
+        Sums of a table's entries. Time O(n_parts) per pair.
         """
-        distances = np.empty((turned.shape[0], codes.shape[0]), dtype=np.float32)
+        shape = turned.shape[0], codes.shape[0]
+        self._check_memory(shape, f"distances of {shape[0]} rows to {shape[1]} codes")
+        distances = np.empty(shape, dtype=np.float32)
         step = max(1, (1 << 24) // (self.n_parts * len(self.codewords)))
         for first in range(0, turned.shape[0], step):
             here = slice(first, first + step)
             tables = self.tables(turned[here], n_threads)
             kernels.distances_by_tables(tables, codes, distances[here], n_threads)
         return distances
+
+    def _check_memory(self, shape: tuple[int, ...], for_what: str) -> None:
+        check_memory(self.who, 4 * math.prod(shape), for_what, "ask for fewer at a time")
 
 
 def encode_block(block: Block, parts: PartCodes, codes: Bytes) -> None:

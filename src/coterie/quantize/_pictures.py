@@ -55,7 +55,13 @@ def as_picture(given: Any) -> Picture:
     if pillow is not None and isinstance(given, pillow.Image):
         with _telling("image"):
             return _from_pillow(given, "image")
-    return _from_array(np.asarray(given))
+    pixels = np.asarray(given)
+    if pixels.ndim == 0:
+        raise DataError(
+            f"image: a {type(given).__name__} was given, which is no picture; pass an array, an "
+            "image of Pillow's (PIL.Image.open reads open files, too) or the path of a file."
+        )
+    return _from_array(pixels)
 
 
 def _from_array(given: npt.NDArray[Any]) -> Picture:

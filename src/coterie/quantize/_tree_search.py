@@ -8,13 +8,16 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._checks import check_params, whole
+from coterie._checks import check_memory, check_params, whole
 from coterie._in_memory import rows_in_memory
 from coterie.data import ArraySource, Source
 from coterie.quantize._leaf_lists import LeafLists, search_lists
 from coterie.quantize._tree import Floats, Ints, Labels
 from coterie.quantize._tree_descent import find_leaf
 from coterie.quantize._tree_estimator import TreeClusterer
+
+#: The next one has to be a number, too.
+_LARGEST_ID = 2**63 - 1
 
 
 class TreeSearch(TreeClusterer):
@@ -33,7 +36,8 @@ class TreeSearch(TreeClusterer):
         ----------
         X : array or CSR matrix of shape (n_rows, n_features), path or source
         ids : int array of shape (n_rows,) or None
-            What `search` is to call them, not negative; None: numbers from the largest so far on.
+            What `search` is to call them, from 0 on; several may have one, as descriptors of an
+            image do. None: numbers from the largest so far on.
 
         Returns
         -------
@@ -76,6 +80,10 @@ class TreeSearch(TreeClusterer):
             )
         source = self._dense_source(queries, reset=False)
         asked = np.ascontiguousarray(rows_in_memory(who, source, "search"), dtype=np.float64)
+        check_memory(
+            who, 16 * len(asked) * int(k), f"{k} neighbours of {len(asked)} queries",
+            "ask for fewer at a time",
+        )  # fmt: skip
         # Coordinates that suit the queries, the nodes and the rows held.
         reach = float(np.abs(self.leaf_rows_).max(initial=0.0))
         tree = self._tree()
@@ -106,11 +114,13 @@ class TreeSearch(TreeClusterer):
             if numbers.shape != leaves.shape or numbers.dtype.kind not in "iu":
                 raise ValueError(
                     f"{who}: ids has shape {numbers.shape} of {numbers.dtype} and X has "
-                    f"{leaves.size} rows; pass a whole number a row."
+                    f"{leaves.size} rows; pass a whole number per row."
                 )
-            if numbers.size and int(numbers.min()) < 0:
+            least, most = (int(edge(initial=0)) for edge in (numbers.min, numbers.max))
+            if least < 0 or most >= _LARGEST_ID:
                 raise ValueError(
-                    f"{who}: ids has {int(numbers.min())}; pass numbers that are not negative."
+                    f"{who}: ids has {least if least < 0 else most}; pass numbers from 0 to "
+                    "2^63 - 2."
                 )
             numbers = numbers.astype(np.int64)
         rows = np.asarray(rows_in_memory(who, source, "search"))

@@ -7,7 +7,7 @@ from typing import Any, Self
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._checks import check_params, one_of
+from coterie._checks import check_memory, check_params, one_of
 from coterie.quantize._bags import (
     NORMS,
     bag_distances,
@@ -100,9 +100,13 @@ class TreeWords(TreeClusterer):
         -------
         distances : float64 array of shape (n_queries, n_documents)
         """
-        return bag_distances(
-            self.tf_idf(queries, norm=norm), self.tf_idf(documents, norm=norm), norm
-        )
+        asked, known = self.tf_idf(queries, norm=norm), self.tf_idf(documents, norm=norm)
+        shape = asked.shape[0], known.shape[0]
+        check_memory(
+            type(self).__name__, 8 * shape[0] * shape[1],
+            f"distances of {shape[0]} to {shape[1]} documents", "ask for fewer at a time",
+        )  # fmt: skip
+        return bag_distances(asked, known, norm)
 
     def _checked_bags(self, bags: Any) -> sp.csr_matrix:
         counts = sp.csr_matrix(bags)

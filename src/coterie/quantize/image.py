@@ -32,7 +32,7 @@ _RULES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class QuantizedImage:
     """A picture in few colours: a palette, and which of its entries each pixel has.
 
@@ -68,6 +68,11 @@ class QuantizedImage:
     shape: tuple[int, ...]
     events: list[Event]
     profile: bytes | None = None
+
+    def __repr__(self) -> str:
+        height, width = self.indices.shape
+        exact = "exact" if self.mse == 0 else f"PSNR {self.psnr:.2f} dB"
+        return f"<QuantizedImage: {width} x {height} pixels in {self.n_colors} colours, {exact}>"
 
     @cached_property
     def pixels(self) -> npt.NDArray[Any]:
@@ -107,10 +112,10 @@ class QuantizedImage:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a PNG, whole or not at all; needs Pillow (``coterie[image]``).
 
-        Up to 256 colours are written as a palette with 1, 2, 4 or 8 bits a pixel, transparency with
-        it (tRNS). A palette of PNG has 8 bits a channel: colours of 16 bits and floats are rounded
-        to that; grey of 16 bits is written with 16, without a palette. More than 256 colours
-        are written as grey, RGB or RGBA.
+        Up to 256 colours are written as a palette with 1, 2, 4 or 8 bits per pixel, transparency
+        with it (tRNS). A palette of PNG has 8 bits per channel: colours of 16 bits and floats are
+        rounded to that; grey of 16 bits is written with 16, without a palette. More than 256
+        colours are written as grey, RGB or RGBA.
         """
         write_png(path, self.indices, self.palette, self.profile)
 
@@ -127,7 +132,7 @@ def image(
     """A picture in at most k colours, those that k-means finds.
 
     Minimises sum_p |x_p - c_q(p)|^2 over palettes c_1 ... c_k and entries q(p) of the pixels x_p:
-    vector quantization with one pixel a vector (Gersho & Gray 1992), so ceil(log2 k) bits per pixel
+    vector quantization with each pixel as a vector (Gersho & Gray 1992), so ceil(log2 k) bits per pixel
     instead of 24. All pixels take part: k-means runs on the distinct colours, weighted by how many
     pixels have each, from the best of `n_init` starts (k-means++, descended on 2^14 drawn pixels).
     That is a local minimum of all pixels' error, as k-means always is. The palette is then
