@@ -131,7 +131,7 @@ def test_gower_knows_weights_ranges_and_named_categories() -> None:
     X = np.array([[0.0, 1.0], [10.0, 2.0], [5.0, 1.0]])
     found = pairwise(X, metric="gower", categorical=[1], weights=[1, 3], ranges=[20, 0])
     np.testing.assert_allclose(found[0], [0, (0.5 + 3) / 4, 0.25 / 4])
-    with pytest.raises(ValueError, match="one a column"):
+    with pytest.raises(ValueError, match="one per column"):
         pairwise(X, metric="gower", weights=[1, -1])
     with pytest.raises(TypeError, match="does not take"):
         pairwise(X, metric="gower", rnages=[1, 1])

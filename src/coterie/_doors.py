@@ -167,7 +167,7 @@ def numbers_of(who: str, X: Any) -> npt.NDArray[Any]:
 def check_square(
     who: str, shape: tuple[int, ...], n_fitted: int | None = None, metric: str = "precomputed"
 ) -> None:
-    """Refuse a table without one distance a pair, or to each of so many rows of a fit."""
+    """Refuse a table without one distance per pair, or to each of so many rows of a fit."""
     if n_fitted is None and (len(shape) != 2 or shape[0] != shape[1]):
         # The first words are scikit-learn's, which tools look for.
         raise ValueError(
@@ -221,7 +221,7 @@ def _pair_at(place: int, n_pairs: int) -> tuple[int, int]:
 
 
 def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
-    """Weights as float64, one a row, or None where all are equal to one."""
+    """Weights as float64, one per row, or None where all are equal to one."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Number):
@@ -236,12 +236,12 @@ def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.f
     if weights.ndim != 1:
         raise ValueError(
             f"{who}: Sample weights must be 1D array or scalar, but sample_weight has "
-            f"{weights.ndim} dimensions; pass one weight a row."
+            f"{weights.ndim} dimensions; pass one weight per row."
         )
     if weights.shape[0] != n_rows:
         raise ValueError(
             f"{who}: sample_weight.shape == {weights.shape}, expected {(n_rows,)}; "
-            "pass one weight a row."
+            "pass one weight per row."
         )
     if (weights < 0).any():
         raise ValueError(

@@ -23,7 +23,7 @@ class Iteration(TypedDict, total=False):
     """One step of a method that takes many.
 
     The objective is given after each of the two half-steps, so that their descent can be drawn;
-    where a method has one value a step, it is `objective_update`. `objective_name` says what
+    where a method has one value per step, it is `objective_update`. `objective_name` says what
     falls ("sum of squared errors", "free energy"), `step_name` what a step is called.
     `seconds` is wall time since the run began; `parameters` is there with ``keep="parameters"``,
     and of Gaussians `weights` and `covariances`, (k, d, d) whatever their type, beside the means.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is given once an iteration; `parameters` are there to read, not to change."""
+    """What a callback is given once per iteration; `parameters` are to be read, not changed."""
 
     iteration: int
     max_iter: int
@@ -23,7 +23,7 @@ class Progress:
     parameters: npt.NDArray[np.float64]
 
 
-#: Called once an iteration; returning True stops the fit, which keeps the best model so far.
+#: Called once per iteration; returning True stops the fit, which keeps the best model so far.
 Callback = Callable[[Progress], Any]
 
 

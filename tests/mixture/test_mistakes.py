@@ -117,10 +117,10 @@ def test_another_kind_of_weights_needs_a_new_fit() -> None:
         ({"weights_init": ["a", "b"]}, "weights_init is no array of numbers"),
         ({"weights_init": [[1.0, 0.0], [2.0]]}, "weights_init is no array of numbers"),
         ({"means_init": np.full((2, 3), np.nan)}, "means_init contains NaN or infinity"),
-        ({"means_init": np.zeros((3, 2))}, "(2, 3), but got (3, 2); give one entry a component"),
+        ({"means_init": np.zeros((3, 2))}, "(2, 3), but got (3, 2); give one entry per component"),
         (
             {"precisions_init": np.ones((2, 3, 3)), "covariance_type": "tied"},
-            "(3, 3), but got (2, 3, 3); give one entry a pair of columns",
+            "(3, 3), but got (2, 3, 3); give one entry per pair of columns",
         ),
     ],
 )

@@ -197,7 +197,7 @@ def test_awkward_rows(X: Any) -> None:
         (lambda X: knn(X, 0), "from 1 to"),
         (lambda X: knn(X, 2, method="ball"), "'auto', 'kdtree' or 'brute'"),
         (lambda X: within(X, -1), "zero or more"),
-        (lambda X: count_within(X, 1, weights=[1, 2]), "one weight a row"),
+        (lambda X: count_within(X, 1, weights=[1, 2]), "one weight per row"),
         (lambda X: kth_distances(X, 2, X[:, :1]), "same columns"),
     ],
 )

@@ -145,7 +145,7 @@ def test_rows_it_cannot_take_are_told_with_what_to_do(X: Any, said: str) -> None
 
 
 def test_core_distances_must_fit() -> None:
-    with pytest.raises(ValueError, match="one distance of zero or more a row"):
+    with pytest.raises(ValueError, match="one distance of zero or more per row"):
         spanning_tree(rows(5, 2), [1.0, 2.0])
     with pytest.raises(ValueError, match="zero or more"):
         spanning_tree(rows(2, 2), [1.0, -2.0])

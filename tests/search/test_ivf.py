@@ -271,7 +271,7 @@ def test_any_damage_is_noticed_or_does_no_harm(small: Path, data: st.DataObject)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda told: told.update(n_lists=5), "its centres are not one a list"),
+        (lambda told: told.update(n_lists=5), "its centres are not one per list"),
         (lambda told: told.update(nprobe=0), "nprobe=0 was given"),
         (lambda told: told.update(keep_rows=False), "nothing refers to its array"),
         (lambda told: told.update(dtype="float64"), "its rows are of another type"),

@@ -112,7 +112,7 @@ def test_what_is_refused_is_refused_in_a_sentence(index: FlatIndex) -> None:
     for k in (0, -1, 1.5, None):
         with pytest.raises(ValueError, match=f"k={k} was asked for; use a whole number"):
             index.search([[1.0, 2]], k)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="2 ids were given for 1 rows; pass one id a row"):
+    with pytest.raises(ValueError, match="2 ids were given for 1 rows; pass one id per row"):
         index.add([[1.0, 2]], [7, 8])
     with pytest.raises(ValueError, match="id 4 would belong to two rows"):
         index.add([[1.0, 2], [3, 4]], [4, 4])

@@ -149,7 +149,7 @@ def test_limits() -> None:
 
 def test_refusals() -> None:
     X, labels = example()
-    with pytest.raises(ValueError, match="one label a row"):
+    with pytest.raises(ValueError, match="one label per row"):
         explain(X, labels[:-1])
     with pytest.raises(ParameterError, match="n_traits=0 was given"):
         explain(X, labels, n_traits=0)

@@ -50,8 +50,8 @@ def bisect(
     """Split clusters in two by 2-means until there are `n_clusters`.
 
     Steinbach, Karypis and Kumar (2000). A split costs a few passes over the rows of the cluster,
-    which are gathered once: memory is that of the largest cluster but the first, and 8 bytes a row.
-    Rows that are not in memory are not gathered, but all of them read by every such pass.
+    which are gathered once: memory is that of the largest cluster but the first, and 8 bytes per
+    row. Rows that are not in memory are not gathered, but all of them read by every such pass.
 
     Parameters
     ----------

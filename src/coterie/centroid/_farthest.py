@@ -33,10 +33,10 @@ def farthest_rows(blocks: Source, space: Space, first: int) -> Iterator[Far]:
     Gonzalez (1985), with Euclidean distances; ties go to the lower row. A row is taken when the
     next one is asked for. Ends where all rows left are copies of those taken, or have no weight.
 
-    Rows by number cost O(n d) each at most, a quarter of it where clusters are weak, and 12 bytes a
-    row, and so do rows that only come by, in a pass each; CSR rows cost O(n d) and the memory of
-    `SeedDistances`. On a cluster, and for CSR rows that come by, each pass looks at all rows taken
-    so far.
+    Rows by number cost O(n d) each at most, a quarter of it where clusters are weak, and 12 bytes
+    per row, and so do rows that only come by, in a pass each; CSR rows cost O(n d) and the memory
+    of `SeedDistances`. On a cluster, and for CSR rows that come by, each pass looks at all rows
+    taken so far.
     """
     if not isinstance(blocks, RowsByNumber):
         return _of_stream(blocks, space, first)

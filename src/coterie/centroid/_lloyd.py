@@ -64,7 +64,7 @@ def lloyd(
     centers
         Where to start, shape (n_clusters, n_features); not modified.
     steps
-        How rows are labelled, one step an iteration; all steps give the same labels.
+        How rows are labelled, one step per iteration; all steps give the same labels.
     max_iter, tol
         Stop after `max_iter` passes, or settle once no label changes or the summed squared move
         is at most `tol`.

@@ -61,7 +61,7 @@ def one_pass(
     space_for
         Coordinates for the rows of a window and centres.
     batch_size
-        Rows a step.
+        Rows per step.
     forget, low_ratio
         See `take_steps`.
     recorder
@@ -112,6 +112,6 @@ def one_pass(
 
 
 def _in_batches(order: npt.NDArray[Any], size: int) -> list[Ints]:
-    """Rows in this order, so many a batch: all full batches, then the rest as one."""
+    """Rows in this order, so many per batch: all full batches, then the rest as one."""
     full, rest = np.split(order.astype(np.int64), [order.size // size * size])
     return [batches for batches in (full.reshape(-1, size), rest[np.newaxis]) if batches.size]

@@ -26,7 +26,7 @@ _SKETCH_COLUMNS = 65536
 class SeedDistances(ABC):
     """The nearest seed of every row and how far it is, kept up to date as seeds are added.
 
-    Memory is 13 bytes per row, and with many candidates to compare 4 more and one a column; it is
+    Memory is 13 bytes per row, and with many candidates to compare 4 more and one per column; it is
     in unnamed temporary files when the rows are on disk themselves.
     Squared distances are in the frame's units, times ``space.scale**2``.
 

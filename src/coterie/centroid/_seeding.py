@@ -177,7 +177,7 @@ def _plusplus_streamed(
     """
     seeds = _pick_rows(blocks, 1, rng)
     centers, chance = blocks.take(seeds), Chance.of(rng)
-    # Squared distances in the frame are at most four a column.
+    # Squared distances in the frame are at most four per column.
     step = whole_steps(blocks.n_rows) / (4 * blocks.n_cols)
     while seeds.size < n_clusters:
         winners = blocks.total(race_from, centers, space, chance, n_trials)

@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 #: Bounds are 16-bit codes that grow with the distance; see centroid/packed_bounds.hpp.
 _NOTHING, _EVERYTHING = 0, np.iinfo(np.uint16).max
 
-#: Multiply-adds a row, and the share of changing labels below which bounds begin to pay.
+#: Multiply-adds per row, and the share of changing labels below which bounds begin to pay.
 _TINY, _SMALL, _CALM = 300, 2000, 0.02
 #: Bounds on few and narrow centres are dropped when they leave more than this share of rows.
 _WORTH = 0.45
@@ -166,11 +166,11 @@ def auto(tally: KeptTally, recorder: Recorder) -> Iterator[PlainStep]:
     work = n_clusters * (n_cols + 5)
     calm = _CALM
     if work < _TINY:
-        step = take("lloyd", "so few multiply-adds a row that bounds would not pay")
+        step = take("lloyd", "so few multiply-adds per row that bounds would not pay")
     elif work < _SMALL:
         step = take("lloyd", f"until at most {calm:.0%} of the labels change")
     else:
-        step = take("hamerly", "enough multiply-adds a row for bounds to pay")
+        step = take("hamerly", "enough multiply-adds per row for bounds to pay")
     while True:
         yield step
         if not _TINY <= work < _SMALL:

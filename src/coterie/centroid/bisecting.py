@@ -107,7 +107,7 @@ class BisectingKMeans(CentroidClusterer):
     tree_children_ : int32 array of shape (n_nodes, 2)
         The two halves of each of them, -1 where it was not split.
     history_ : list of dict
-        One entry a split: SSE after it, rows concerned, seconds.
+        One entry per split: SSE after it, rows concerned, seconds.
     events_ : list of dict
         Why there are fewer clusters than asked for, if so.
 

@@ -83,7 +83,7 @@ class MiniBatchKMeans(CentroidClusterer):
     max_iter : int, default=100
         Steps are taken for at most this many times the rows of X.
     batch_size : int, default=1024
-        Rows a step.
+        Rows per step.
     verbose : bool, default=False
         Show progress on stderr.
     compute_labels : bool, default=True
@@ -108,7 +108,7 @@ class MiniBatchKMeans(CentroidClusterer):
         None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
         same for any number.
     callback : callable or None, default=None
-        Called about ten times a pass over X with a `Progress`; returning True stops.
+        Called about ten times per pass over X with a `Progress`; returning True stops.
     keep : {None, "parameters"}, default=None
         "parameters" stores the centres with every entry of `history_`.
     n_local_trials : int or None, default=None
@@ -405,7 +405,7 @@ class MiniBatchKMeans(CentroidClusterer):
     def _search(
         self, blocks: Source, space: Space, centers: Floats, rng: np.random.RandomState
     ) -> Floats:
-        """Improve seeds on some thousand rows, unless even ten a cluster would take too long."""
+        """Improve seeds on some thousand rows, unless even ten per cluster would take too long."""
         n_clusters = int(self.n_clusters)
         n_rows = max(10 * n_clusters, min(8192, _MOST_VALUES // blocks.n_cols))
         if n_clusters == 1 or n_rows * n_clusters * max(16, blocks.n_cols) > _MOST_PRODUCTS:

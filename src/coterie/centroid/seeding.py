@@ -35,7 +35,7 @@ def kmeans_plusplus(
     distance from the rows drawn so far. Drop-in for `sklearn.cluster.kmeans_plusplus`, with the
     same draws for the same `random_state`. Exact; rows that the triangle inequality proves
     unaffected are skipped. Time O(n k d) a trial at most, memory 13 bytes per row, and from 64
-    candidates on 4 more and one a column.
+    candidates on 4 more and one per column.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def kmeans_plusplus(
             # The first words are scikit-learn's.
             raise ValueError(
                 f"{who}: The length of x_squared_norms {norms.shape[0]} should be equal to the "
-                f"length of n_samples {blocks.n_rows}; pass one number a row, or None."
+                f"length of n_samples {blocks.n_rows}; pass one number per row, or None."
             )
     _, space = checked_space(who, blocks)
     rng = check_random_state(random_state)

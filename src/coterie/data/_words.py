@@ -15,7 +15,7 @@ class Words:
     """A column of text that can be asked what an array of str and None can, without making one.
 
     `places` has for every cell the place of its word among `values`, -1 where it is missing; of
-    `values`, which differ, not all need be there. What costs time costs it once a word.
+    `values`, which differ, not all need be there. What costs time costs it once per word.
     """
 
     places: npt.NDArray[np.int32]

@@ -72,7 +72,7 @@ class Source(ABC):
     n_rows
         How many rows there are; None: a pass over them will tell.
     weights
-        One float64 a row, or None.
+        One float64 per row, or None.
     n_threads
         How many threads a kernel may use on a block.
     """
@@ -151,7 +151,7 @@ class Source(ABC):
         if n_weights < n_rows or (ended and n_weights > n_rows):
             raise ValueError(
                 f"sample_weight has {n_weights} entries and {self} has "
-                f"{'' if ended else 'at least '}{n_rows} rows; pass one weight a row."
+                f"{'' if ended else 'at least '}{n_rows} rows; pass one weight per row."
             )
 
     def __str__(self) -> str:
@@ -301,7 +301,7 @@ class Source(ABC):
 class RowsByNumber(Source):
     """A source whose rows can be had by number without a pass: an array, or a map of one.
 
-    `rows` are for what needs random access. Where they are not in memory, scratch of some bytes a
+    `rows` are for what needs random access. Where they are not in memory, scratch of some bytes per
     row belongs on disk as well.
     """
 

@@ -87,8 +87,8 @@ def write_sql(
     keys
         Names and values of the columns that tell the rows apart: ``{"id": ids}``.
     columns
-        Names and values of the columns to write, an entry a key; a 2-d array is a column a column,
-        with its place behind the name: ``{"cluster": labels, "p": probabilities}``.
+        Names and values of the columns to write, an entry per key. A 2-d array is written column by
+        column, with numbers behind the name: ``{"cluster": labels, "p": probabilities}``.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def _as_table(keys: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
     sizes = {name: len(values) for name, values in parts.items()}
     if len(set(sizes.values())) > 1:
         told = ", ".join(f"{name}: {size}" for name, size in sizes.items())
-        raise DataError(f"write_sql: keys and values differ in length ({told}); give one a row.")
+        raise DataError(f"write_sql: keys and values differ in length ({told}); give one per row.")
     return pa.table(
         {
             name: pa.array(np.ascontiguousarray(values))

@@ -237,7 +237,7 @@ def _write_arrow(file: BinaryIO, parts: Parts, names: str | list[str], dtype: An
 def _write_tables(
     opened: Callable[[Any], Any], parts: Parts, names: str | list[str], dtype: np.dtype[Any]
 ) -> None:
-    """One table a part, with a column a name."""
+    """One table per part, with a column for each name."""
     import pyarrow as pa
 
     titles = [names] if isinstance(names, str) else names

@@ -62,7 +62,7 @@ def condense(merges: MergeTree, min_cluster_size: int) -> CondensedTree:
     Campello, Moulavi and Sander (2013). Merges of equal height happen at once: what they join
     parts into all its pieces, and those of enough rows are clusters where there are two or more.
     So the tree does not depend on the order in which equal merges are listed. Time O(n); 13 bytes
-    a row.
+    per row.
 
     Parameters
     ----------

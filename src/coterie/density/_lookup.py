@@ -27,7 +27,7 @@ def cluster_precomputed(dists: Any, rule: DensityRule) -> Clustering:
 
 
 def cluster_graph(lengths: Any, rule: DensityRule) -> Clustering:
-    """Cluster the nodes of a graph by its shortest paths; `lengths` is CSR, one entry an edge."""
+    """Cluster the nodes of a graph by its shortest paths; `lengths` is CSR, one entry per edge."""
     return _cluster(kernels.dbscan_graph, lengths, rule)
 
 

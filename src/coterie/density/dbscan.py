@@ -64,7 +64,7 @@ class DBSCAN(Clusterer):
     the same labels. Exact: within means that the squared distance, summed directly in float64, is
     at most ``eps * eps``.
 
-    Memory beyond X and what is published: O(n), about 40 bytes a row in two dimensions; no
+    Memory beyond X and what is published: O(n), about 40 bytes per row in two dimensions; no
     neighbourhood is kept. Time: close to O(n) for up to three columns; at most O(n^2 d).
 
     Parameters
@@ -509,7 +509,7 @@ def _cluster_by_metric(metric: Metric, prepared: Any, rule: DensityRule) -> Clus
 
 
 def _signed_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
-    """One float64 a row, of any sign, or None where each weighs one."""
+    """One float64 per row, of any sign, or None where each weighs one."""
     if sample_weight is None:
         return None
     weights = check_array(
@@ -518,7 +518,7 @@ def _signed_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] 
     if weights.shape != (n_rows,):
         raise ValueError(
             f"DBSCAN: sample_weight.shape == {weights.shape}, expected {(n_rows,)}; "
-            "pass one weight a row."
+            "pass one weight per row."
         )
     if not weights.any():
         raise ValueError(

@@ -60,7 +60,7 @@ class HDBSCAN(Clusterer):
     lengths are one level of the tree, so clusters and scores do not depend on the order of rows.
 
     Memory beyond X: a copy of X for `predict`, which is independent of what becomes of X later
-    (a memory map is read into memory, too), and O(n), about 140 bytes a row in two dimensions at
+    (a memory map is read into memory, too), and O(n), about 140 bytes per row in two dimensions at
     the peak, of which 60 are results. Time: close to O(n log n) in few columns; at most O(n^2 d).
 
     Parameters

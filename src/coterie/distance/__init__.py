@@ -114,8 +114,8 @@ def pairwise(
     """All distances between the rows of X and those of Y, or of X itself.
 
     Sums are taken directly, in float64 and in column order, for float32 rows too, so equal
-    distances come out equal and a row is at distance 0 from its copies. Takes 8 bytes a pair; more
-    than the machine has is refused. Time O(n m d); a Python callable costs a call a pair.
+    distances come out equal and a row is at distance 0 from its copies. Takes 8 bytes per pair;
+    more than the machine has is refused. Time O(n m d); a Python callable costs a call per pair.
 
     Parameters
     ----------

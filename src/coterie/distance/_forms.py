@@ -96,7 +96,7 @@ class OfWidth:
         if rows.shape[1] != self.n_cols:
             raise ValueError(
                 f"{self.who}: {self.of} of the metric is for {self.n_cols} columns and {name} "
-                f"has {rows.shape[1]}; pass one entry a column."
+                f"has {rows.shape[1]}; pass one entry per column."
             )
         return self.form(rows, name)
 

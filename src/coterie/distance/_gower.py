@@ -68,7 +68,7 @@ def gower(
     weights = np.ones(n_cols) if weights is None else np.asarray(weights, dtype=np.float64)
     if weights.shape != (n_cols,) or not (weights >= 0).all() or not weights.any():
         raise ValueError(
-            f"{who}: weights of metric='gower' must be {n_cols} numbers of zero or more, one a "
+            f"{who}: weights of metric='gower' must be {n_cols} numbers of zero or more, one per "
             "column and not all zero."
         )
     weights = np.ascontiguousarray(weights)

@@ -130,10 +130,10 @@ def closeness(graph: Any, labels: Any = None, *, n_threads: int | None = None) -
     """How close each node is to the nodes of its cluster: C(x) = 1 / sum_y d(y, x).
 
     d(y, x) is the length of the shortest path from y to x that stays within the cluster. Nodes
-    without a path to x are left out; a node that none reaches has closeness 0. One search a
-    node (Dijkstra 1959; breadth-first for hops): O(sum over nodes of arcs in the cluster), times
-    log n with lengths. Memory O(n) per thread. networkx' closeness is this times the number of
-    nodes that reach x.
+    without a path to x are left out; a node that none reaches has closeness 0. One search per node
+    (Dijkstra 1959; breadth-first for hops): O(sum over nodes of arcs in the cluster), times log n
+    with lengths. Memory O(n) per thread. networkx' closeness is this times the number of nodes that
+    reach x.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def closeness(graph: Any, labels: Any = None, *, n_threads: int | None = None) -
     if own.shape != (found.n_nodes,) or own.dtype.kind not in "iu":
         raise ValueError(
             f"closeness: labels has shape {own.shape} and the graph {found.n_nodes} nodes; pass a "
-            "whole number a node."
+            "whole number per node."
         )
     own = own.astype(np.int32)
     ids, compact = np.unique(own, return_inverse=True)

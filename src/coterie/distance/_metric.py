@@ -68,7 +68,7 @@ class Metric:
         return self.form(self.read(X, name), name)
 
     def prepare_tiles(self, X: Any, name: str = "X") -> Compared:
-        """The same for `lengths`, where most metrics make CSR rows dense a tile at a time."""
+        """The same for `lengths`, where most metrics make CSR rows dense one tile at a time."""
         if not sp.issparse(X) or not isinstance(self.read, Reader) or self.name in _OF_ALL_ROWS:
             return self.prepare(X, name)
         rows = self.read.stored(X, name)

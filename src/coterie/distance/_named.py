@@ -188,7 +188,7 @@ def _a_number_a_column(who: str, what: str, values: Any) -> Floats:
     if found.ndim != 1 or np.isnan(found).any():
         raise ValueError(
             f"{who}: {what} of the metric has shape {found.shape} or missing cells; pass one "
-            "number a column."
+            "number per column."
         )
     return found
 

@@ -88,7 +88,7 @@ class Summing:
 
 @dataclass(frozen=True)
 class Filling:
-    """A pass over blocks that carry codes: ``job(part, *model, out)``, an entry of `out` a row."""
+    """A pass over blocks with codes: ``job(part, *model, out)``, an entry of `out` per row."""
 
     job: Callable[..., None]
     maker: Maker

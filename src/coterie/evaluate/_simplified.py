@@ -1,4 +1,4 @@
-"""Silhouettes by centres: distances to one point a cluster in place of all its rows."""
+"""Silhouettes by centres: distances to one point per cluster in place of all its rows."""
 
 from __future__ import annotations
 

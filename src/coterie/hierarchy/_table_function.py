@@ -43,12 +43,12 @@ def distances_to(who: str, metric: Any, rows: Rows, fitted: Rows, params: Params
 
 
 def _checked(who: str, metric: Any, found: Any, shape: tuple[int, int]) -> Rows:
-    """What a function returned, if that is one distance a pair."""
+    """What a function returned, if that is one distance per pair."""
     table = np.asarray(found)
     if table.shape != shape:
         raise ValueError(
             f"{who}: metric={metric!r} was given a table, as every function is that can do with "
             f"one argument, and returned shape {table.shape} instead of {shape}; return one "
-            "distance a pair, or let it need two rows."
+            "distance per pair, or let it need two rows."
         )
     return table

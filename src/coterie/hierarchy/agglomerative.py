@@ -494,7 +494,7 @@ class AgglomerativeClustering(Clusterer):
     def cophenetic_distances(self) -> Floats:
         """The height at which each pair of rows is first in one cluster, condensed.
 
-        Memory: 8 bytes a pair, which is the result.
+        Memory: 8 bytes per pair, which is the result.
         """
         check_is_fitted(self)
         self._check_pairs()
@@ -503,7 +503,7 @@ class AgglomerativeClustering(Clusterer):
     def cophenetic_correlation(self, X: Any) -> float:
         """Correlation of the cophenetic distances with those of the rows of the fit, given again.
 
-        Sokal & Rohlf (1962). Memory: 16 bytes a pair.
+        Sokal & Rohlf (1962). Memory: 16 bytes per pair.
         """
         check_is_fitted(self)
         self._check_pairs()

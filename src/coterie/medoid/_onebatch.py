@@ -27,10 +27,10 @@ class Batch:
 
 
 def batch_size(n_rows: int, n_clusters: int, asked: int | None = None) -> int:
-    """As many rows as were asked for; else 100 log(k n) as in the paper, and 64 a cluster.
+    """As many rows as were asked for; else 100 log(k n) as in the paper, and 64 per cluster.
 
     With fewer for each cluster the medoids fit the sample and not the rows: total deviations 3%
-    above those of all rows were seen at 28 a cluster, 1% at 64.
+    above those of all rows were seen at 28 per cluster, 1% at 64.
     """
     of_paper = math.ceil(100 * math.log(max(2, n_clusters * n_rows)))
     return min(n_rows, max(asked or max(of_paper, 64 * n_clusters), n_clusters))

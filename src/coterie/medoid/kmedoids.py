@@ -86,7 +86,7 @@ class KMedoids(IndexedCenters):
         Rounds over all rows (fasterpam, onebatch), swaps (pam) or steps (alternate) at most.
     batch_size : int or None, default=None
         Rows sampled by ``"onebatch"``; None: 100 log(n_clusters n), as in the paper, and no fewer
-        than 64 a cluster.
+        than 64 per cluster.
     random_state : int, RandomState or None, default=None
     verbose : bool, default=False
         Show progress on stderr.

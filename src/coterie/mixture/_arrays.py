@@ -21,7 +21,7 @@ def given_array(who: str, name: str, given: Any, shape: tuple[int, ...], entry: 
     if values.shape != shape:
         raise ValueError(
             f"{who}: The parameter '{name}' should have the shape of {shape}, but got "
-            f"{values.shape}; give one entry a {entry}."
+            f"{values.shape}; give one entry per {entry}."
         )
     if not np.isfinite(values).all():
         raise ValueError(f"{who}: {name} contains NaN or infinity; give finite numbers.")

@@ -53,7 +53,7 @@ class Chart(ABC):
 
 
 class Triangles(Chart):
-    """Matrices: one a component, or one for all."""
+    """Matrices: one per component, or one for all."""
 
     def __init__(self, shape: Shape, spread: Floats, floor: Floats, n_components: int) -> None:
         self._shape, self._spread = shape, spread
@@ -109,7 +109,7 @@ class Triangles(Chart):
 
 
 class Widths(Chart):
-    """Variances: one a column, or one for all columns."""
+    """Variances: one per column, or one for all columns."""
 
     def __init__(self, shape: Shape, spread: Floats, floor: Floats, n_components: int) -> None:
         self._variances = shape.repeat(spread, n_components)

@@ -48,7 +48,7 @@ class Shape(ABC):
 
     @abstractmethod
     def add_to_diagonal(self, covariances: Floats, amount: Any) -> Floats:
-        """The covariances with this much (a number, or one a column) more variance."""
+        """The covariances with this much (a number, or one per column) more variance."""
 
     @abstractmethod
     def exceed(self, covariances: Floats, floor: Floats) -> bool:

@@ -85,7 +85,7 @@ class Likelihood(ABC):
 
     @abstractmethod
     def summarise(self, components: Any, rows: Any, mass: Floats) -> Any:
-        """Sufficient statistics of rows with a mass (weight times responsibility) a component.
+        """Sufficient statistics of rows with a mass (weight times responsibility) per component.
 
         `mass` is (n_rows, n_components), `components` those that made the responsibilities (at the
         start there are none: `blank`, and None in a family of your own).

@@ -21,7 +21,7 @@ _NEAR_ONE = 1.001e-5
 def given_within(
     who: str, name: str, given: Any, shape: tuple[int, ...], low: float, high: float = np.inf
 ) -> Floats:
-    """A given start, a row a component, whose values lie in a range."""
+    """A given start, a row per component, whose values lie in a range."""
     values = given_array(who, name, given, shape, "component")
     if values.min() < low or values.max() > high:
         raise ValueError(

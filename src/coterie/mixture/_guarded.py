@@ -19,7 +19,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Own:
-    """Parameters by name, an entry a component along the first axis; None before there are any."""
+    """Parameters by name, an entry per component along the first axis; None before the first."""
 
     n_components: int
     parameters: dict[str, Floats] | None
@@ -149,7 +149,7 @@ class GuardedFamily(Family):
             if values.shape[:1] != (n_components,):
                 self._refuse(
                     f"{what} returned {name!r} of shape {values.shape} for {n_components} "
-                    f"components; give an entry a component along the first axis, {n_components} "
+                    f"components; give an entry per component along the first axis, {n_components} "
                     "of them."
                 )
             if not allow_odd and not np.isfinite(values).all():

@@ -14,7 +14,7 @@ from coterie.mixture._task import EMRun, Task
 
 #: Steps remembered for the shape of the objective.
 _MEMORY = 20
-#: No entry of the gradient (of the log-likelihood a row) is larger: an optimum.
+#: No entry of the gradient (of the log-likelihood per row) is larger: an optimum.
 _FLAT = 1e-9
 #: Nor larger than this, where rounding ends the search first.
 _NEARLY_FLAT = 1e-3

@@ -94,7 +94,7 @@ def _for_all(scale: Floats, freedom: float, d: int, k: int) -> tuple[Floats, flo
 
 
 def _by_column(scale: Floats, freedom: float, d: int, k: int) -> tuple[Floats, float]:
-    """An inverse gamma a column."""
+    """An inverse gamma per column."""
     return diagonal_of(scale), freedom + 3
 
 

@@ -147,7 +147,7 @@ class StudentFamily(GaussianFamily):
 
     def regularised(self, means: Floats, covariances: Floats, before: Any) -> Gaussians:
         """Gaussians that collapse have no factor at once; heavy tails let a component shrink onto a
-        point by a constant factor an iteration, for ever. What has shrunk too far needs the floor.
+        point by a constant factor per iteration, for ever. What has shrunk too far needs the floor.
         """
         k, d = means.shape
         variances = self.shape.variances(covariances, k, d)

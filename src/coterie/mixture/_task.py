@@ -67,7 +67,7 @@ Bound = Callable[[float, float, float], float]
 
 
 def mean_log_lik(after_expect: float, after_maximise: float, total_weight: float) -> float:
-    """Log-likelihood (with a prior: log-posterior) a row at the E-step: scikit-learn's bound."""
+    """Log-likelihood (with a prior: log-posterior) per row at the E-step: scikit-learn's bound."""
     return -after_expect / total_weight
 
 

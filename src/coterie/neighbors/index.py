@@ -54,9 +54,9 @@ class Index:
     function of its name, for either method and any number of threads.
 
     Building takes O(n log n) time for a tree, none for a scan. A question by tree takes about
-    O(log n) a query in few columns; by scan O(n d). Memory: the rows once, which the index has for
-    itself, and for a tree about 5 + 1.5 d bytes a row more: X may change or go afterwards. Several
-    threads may ask at once. Pickles, and copies, hold the rows and build the tree again.
+    O(log n) per query in few columns; by scan O(n d). Memory: the rows once, which the index has
+    for itself, and for a tree about 5 + 1.5 d bytes per row more: X may change or go afterwards.
+    Several threads may ask at once. Pickles, and copies, hold the rows and build the tree again.
 
     Parameters
     ----------
@@ -260,8 +260,8 @@ class Index:
         their mutual reachability max(d(i, j), core i, core j). Edges are compared by (length, lower
         row, higher row), so there is exactly one least tree, also among ties.
 
-        Boruvka's algorithm over a tree, else Prim's: O(n^2 d) time at most. Memory some 50 bytes a
-        row beside the tree, or the rows once more.
+        Boruvka's algorithm over a tree, else Prim's: O(n^2 d) time at most. Memory some 50 bytes
+        per row beside the tree, or the rows once more.
 
         Parameters
         ----------
@@ -355,7 +355,7 @@ class Index:
         if weights.shape != (self.n_rows,):
             raise ValueError(
                 f"{self._who}: weights have shape {weights.shape} and X has {self.n_rows} rows; "
-                "pass one weight a row."
+                "pass one weight per row."
             )
         return weights
 
@@ -366,7 +366,7 @@ class Index:
         if cores.shape != (self.n_rows,) or not (cores >= 0).all():
             raise ValueError(
                 f"{self._who}: core_distances have shape {cores.shape} and X has {self.n_rows} "
-                "rows; pass one distance of zero or more a row."
+                "rows; pass one distance of zero or more per row."
             )
         return cores
 

@@ -50,7 +50,7 @@ def frames_of(entries: Sequence[Mapping[str, Any]], start: Any, who: str) -> lis
         found.append(Frame("start", None, start, None))
     for entry, after in zip(entries, states, strict=True):
         told = f"iteration {entry['iteration']}: "
-        # A history with one value an iteration (mini-batches) has no first half.
+        # A history with one value per iteration (mini-batches) has no first half.
         if before is not None and "objective_assign" in entry:
             value = entry["objective_assign"]
             found.append(Frame(f"{told}{words[0]}, {name} {value:.5g}", before, before, None))

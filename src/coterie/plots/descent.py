@@ -18,9 +18,9 @@ __all__ = ["descent"]
 def descent(history: History | Any, ax: Axes | None = None) -> Axes:
     """Draw the objective after each assignment and each update.
 
-    An alternating method improves its objective twice an iteration: once when rows choose their
+    An alternating method improves its objective twice per iteration: once when rows choose their
     clusters, once when the clusters move. The line goes down both stairs. Methods with one value
-    an iteration have one line: mini-batches (the smoothed estimate, which may rise), bisecting
+    per iteration have one line: mini-batches (the smoothed estimate, which may rise), bisecting
     (after each split), gradient solvers. Of a method that does not iterate the `stages` are drawn.
 
     Parameters

@@ -36,7 +36,7 @@ def graph(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a graph: a dot a node, in the colour of its cluster, and a line an edge.
+    """Draw a graph: a dot per node, in the colour of its cluster, and a line per edge.
 
     Lines within a cluster have its colour; lines between clusters are dashed. Without positions
     nodes are put where their distances on paper are nearest to the lengths of their shortest
@@ -119,7 +119,7 @@ def _read(edges: Any, labels: Any, positions: Any) -> tuple[Ints, Any, bool]:
     if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
         raise ValueError(
             f"graph: edges have shape {ends.shape} and type {ends.dtype}; pass two numbers of "
-            "nodes an edge, a SciPy sparse adjacency or a networkx graph."
+            "nodes per edge, a SciPy sparse adjacency or a networkx graph."
         )
     told = next((len(given) for given in (labels, positions) if given is not None), 0)
     n_nodes = max(int(ends.max(initial=-1)) + 1, told)
@@ -141,7 +141,7 @@ def _labels(given: Any, n_nodes: int) -> Ints:
     if found.shape != (n_nodes,) or found.dtype.kind not in "iu":
         raise ValueError(
             f"graph: labels have shape {found.shape} and type {found.dtype} and the graph has "
-            f"{n_nodes} nodes; pass a whole number a node."
+            f"{n_nodes} nodes; pass a whole number per node."
         )
     return found.astype(np.int64)
 
@@ -173,7 +173,7 @@ def _places(given: Any, square: Any, *, hops: bool) -> npt.NDArray[np.float64]:
     if places.shape != (n_nodes, 2) or not np.isfinite(places).all():
         raise ValueError(
             f"graph: positions have shape {places.shape} and the graph has {n_nodes} nodes; pass "
-            "two finite numbers a node."
+            "two finite numbers per node."
         )
     return places
 

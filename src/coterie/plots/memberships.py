@@ -41,7 +41,7 @@ def memberships(
     X
         Rows, shape (n_rows, n_columns >= 2); an array or a data frame.
     shares
-        Memberships from 0 to 1, shape (n_rows, n_clusters), at most 1 a row: `predict_proba` of a
+        Memberships from 0 to 1, shape (n_rows, n_clusters), at most 1 per row: `predict_proba` of a
         mixture.
     feature_names
         Names of the columns, for the axes; None for those of the frame, if X is one.
@@ -104,7 +104,7 @@ def checked_shares(given: Any, n_rows: int | None, who: str) -> Floats:
         wanted = "(n_rows, n_clusters)" if n_rows is None else f"({n_rows}, n_clusters)"
         raise ValueError(
             f"{who}: the memberships have shape {shares.shape}, and numbers from 0 to 1 of shape "
-            f"{wanted} with sums of at most 1 a row are needed; pass predict_proba(X)."
+            f"{wanted} with sums of at most 1 per row are needed; pass predict_proba(X)."
         )
     return shares
 

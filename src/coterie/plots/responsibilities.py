@@ -38,7 +38,7 @@ def responsibilities(
     Parameters
     ----------
     shares
-        Responsibilities, shape (n_rows, n_components), at most 1 a row: `predict_proba` of a
+        Responsibilities, shape (n_rows, n_components), at most 1 per row: `predict_proba` of a
         mixture.
     X
         The same rows, shape (n_rows, n_columns >= 2), to be drawn beside the image; None for the

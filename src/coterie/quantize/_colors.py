@@ -37,7 +37,7 @@ class Colors:
 def count_colors(pixels: Pixels, n_threads: int) -> Colors:
     """The distinct colours of pixels, a row each, of whole numbers; floats as they are.
 
-    By a table for many pixels of three bytes, else by sorting. Memory: 64 MB, or 8 to 16 bytes a
+    By a table for many pixels of three bytes, else by sorting. Memory: 64 MB, or 8 to 16 bytes per
     pixel.
     """
     if pixels.dtype.kind == "f":

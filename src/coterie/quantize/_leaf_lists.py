@@ -58,7 +58,7 @@ def search_lists(
     """The k nearest rows of every query among those in the leaves it reaches.
 
     Nearest first, ties to the lower id; infinity and -1 where there are fewer. Time O(beam) lists
-    a query, memory that of the answer.
+    per query, memory that of the answer.
     """
     sq_dists = np.empty((len(queries), k))
     ids = np.empty((len(queries), k), dtype=np.int64)

@@ -19,7 +19,7 @@ def pack_nibbles(codes: Bytes) -> Bytes:
 
 
 def unpack_nibbles(packed: Bytes, n_codes: int) -> Bytes:
-    """The codes that were packed, `n_codes` of them a row."""
+    """The codes that were packed, `n_codes` of them per row."""
     codes = np.empty((packed.shape[0], n_codes), dtype=np.uint8)
     codes[:, ::2] = packed & 15
     codes[:, 1::2] = packed[:, : n_codes // 2] >> 4

@@ -97,7 +97,7 @@ class PartRun:
 def start_part_means(rows: PartRows, n_codes: int, rng: np.random.RandomState) -> Floats:
     """Where to start in every part: seeds, or the best of several after some steps each.
 
-    With 16 codewords a part, k-means settles in poor places often enough to make the comparison
+    With 16 codewords per part, k-means settles in poor places often enough to make the comparison
     worth its 32 steps; with 256 it hardly matters.
     """
     care = _CARE[n_codes]

@@ -135,7 +135,7 @@ def race_passing(
 def draw_coresets(rows: LevelRows, scatter: Scatter, chance: Chance, n_wanted: int) -> Drawn:
     """A coreset of every node to be split: all rows of a node that has no more than wanted.
 
-    Memory: `n_wanted` rows a node.
+    Memory: `n_wanted` rows per node.
     """
     growing = rows.growing
     if isinstance(rows, KeptRows):
@@ -165,8 +165,8 @@ def seed_nodes(
 ) -> NodeSeeds:
     """k-means++ in the coreset of every node; fewer seeds where it has fewer distinct rows.
 
-    Greedy, with 2 + log(n_seeds) trials a seed. Time O(n_seeds * trials * n_features) a row drawn,
-    on all threads.
+    Greedy, with 2 + log(n_seeds) trials per seed. Time O(n_seeds * trials * n_features) per row
+    drawn, on all threads.
     """
     n_nodes = starts.size - 1
     n_trials = 2 + int(np.log(n_seeds))

@@ -36,9 +36,9 @@ class VectorQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimat
     Gray 1980), which is k-means. A row of d numbers is then sent as ceil(log2 k) bits, and decoded
     as its codeword.
 
-    Time: O(n k d) an iteration to learn at most, O(n k d) to encode. Memory beyond X: 4 bytes a row
-    for the labels of the fit and 4 more for bounds; encoding, the codes alone, 1, 2 or 4 bytes a
-    row.
+    Time: O(n k d) per iteration to learn at most, O(n k d) to encode. Memory beyond X: 4 bytes per
+    row for the labels of the fit and 4 more for bounds; encoding, the codes alone, 1, 2 or 4 bytes
+    per row.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class VectorQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimat
         mean variance of the columns, or no label changes.
     n_training_rows : int or None, default=None
         Learn from so many rows, drawn at random, and no others: an approximation, for more rows
-        than are worth it (some hundreds a codeword are enough). None: from all.
+        than are worth it (some hundreds per codeword are enough). None: from all.
     verbose : bool, default=False
         Show progress on stderr.
     random_state : int, RandomState or None, default=None

@@ -31,7 +31,7 @@ class HierarchicalKMeans(TreeSearch, TreeWords):
     row finds its leaf by going to the nearest child at every node: ``branching * depth`` distances
     instead of ``branching ** depth``. The price is a somewhat higher SSE than that of `KMeans` with
     as many clusters: a row can be nearer to a leaf on the far side of a border above. A `beam`
-    follows several nodes a level instead of one, and finds the nearest leaf itself once it is as
+    follows several nodes per level instead of one, and finds the nearest leaf itself once it is as
     wide as a level.
 
     Time O(n b d) per iteration of a level, b being `branching`, whatever the number of leaves.
@@ -175,8 +175,8 @@ class HierarchicalKMeans(TreeSearch, TreeWords):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the tree over the rows of X.
 
-        Rows that are not in memory are read once for every iteration of a level, and twice more a
-        level.
+        Rows that are not in memory are read once for every iteration of a level, and twice more
+        per level.
 
         Parameters
         ----------

@@ -132,10 +132,10 @@ def image(
     """A picture in at most k colours, those that k-means finds.
 
     Minimises sum_p |x_p - c_q(p)|^2 over palettes c_1 ... c_k and entries q(p) of the pixels x_p:
-    vector quantization with each pixel as a vector (Gersho & Gray 1992), so ceil(log2 k) bits per pixel
-    instead of 24. All pixels take part: k-means runs on the distinct colours, weighted by how many
-    pixels have each, from the best of `n_init` starts (k-means++, descended on 2^14 drawn pixels).
-    That is a local minimum of all pixels' error, as k-means always is. The palette is then
+    vector quantization with each pixel as a vector (Gersho & Gray 1992), so ceil(log2 k) bits per
+    pixel instead of 24. All pixels take part: k-means runs on the distinct colours, weighted by how
+    many pixels have each, from the best of `n_init` starts (k-means++, descended on 2^14 drawn
+    pixels). That is a local minimum of all pixels' error, as k-means always is. The palette is then
     rounded to the type of the picture, and every pixel gets its nearest entry.
 
     **Alpha**: with it, colours are multiplied by alpha before they are compared and alpha is a

@@ -25,7 +25,7 @@ from coterie.quantize._part_means import (
 from coterie.quantize._parts import part_starts
 from coterie.quantize._training_rows import training_rows
 
-#: Training rows a codeword, and at least.
+#: Training rows per codeword, and at least.
 _ROWS_A_CODEWORD, _FEWEST_ROWS = 256, 1 << 14
 
 
@@ -36,7 +36,7 @@ class ProductQuantizer(PartCoder):
     numbers of its nearest codewords, q(x) = (q_1(x_1), ..., q_M(x_M)): M * bits bits that stand for
     one of (2^bits)^M vectors, in the memory of 2^bits of them (Jégou, Douze & Schmid 2011). Squared
     distances are sums over parts, so that those of a query to any number of codes take one table of
-    M * 2^bits numbers and M additions a code. Rows are worked on in float32.
+    M * 2^bits numbers and M additions per code. Rows are worked on in float32.
 
     With ``rotate=True`` rows are first multiplied with the orthogonal matrix after which least is
     lost: optimized product quantization, OPQ (Ge, He, Ke & Sun 2013). The rotation is found by
@@ -46,9 +46,9 @@ class ProductQuantizer(PartCoder):
     an index wants.
 
     Time: n_iter steps of O(n 2^bits d) on n training rows, whatever M is, as many more of
-    O(n (2^bits + d) d) with a rotation; encoding O(2^bits d) a row (and d^2). Memory: the training
-    rows twice in float32, or five times with a rotation, and M bytes a row; the model is 2^bits * d
-    floats (and d^2).
+    O(n (2^bits + d) d) with a rotation; encoding O(2^bits d) per row (and d^2). Memory: the
+    training rows twice in float32, or five times with a rotation, and M bytes per row; the model is
+    2^bits * d floats (and d^2).
 
     Parameters
     ----------
@@ -56,15 +56,15 @@ class ProductQuantizer(PartCoder):
         The number M of parts, at most that of the columns. Where it does not divide these, the
         first parts have a column more.
     bits : {8, 4}, default=8
-        Of a code; 256 or 16 codewords a part.
+        Of a code; 256 or 16 codewords per part.
     rotate : bool or "neighbors", default=False
         Whether to look for a rotation first: True for the least error, "neighbors" for the codes
         that find most neighbours.
     n_iter : int, default=25
         Steps of k-means, and rotations where there are any.
     max_training_rows : int or None, default=None
-        Codebooks are learned from so many rows, drawn at random. None: 256 a codeword, and 16384 at
-        least.
+        Codebooks are learned from so many rows, drawn at random. None: 256 per codeword, and 16384
+        at least.
     verbose : bool, default=False
         Show progress on stderr.
     random_state : int, RandomState or None, default=None

@@ -79,7 +79,7 @@ class ColumnKind:
 
 
 def column_kinds(X: Any) -> list[ColumnKind]:
-    """The kinds of all columns of a table, in their order: O(n log n) time a column.
+    """The kinds of all columns of a table, in their order: O(n log n) time per column.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from time import monotonic
 _USUAL = 60.0
 #: Rows that centres and mixtures are fitted to, and those all pairs of which may be looked at.
 _MOST_STUDIED, _MOST_PAIRED = 20_000, 1000
-#: Methods are compared on so many rows, less in many columns: a mixture takes d^2 numbers a row.
+#: Methods are compared on so many rows, less in many columns: a mixture takes d^2 numbers per row.
 _COMPARED, _FEWEST_COMPARED, _MOST_COMPARED = 2.0e6, 300, 10_000
 #: Columns beyond which rows are looked at along their principal components.
 MOST_PLACES = 30

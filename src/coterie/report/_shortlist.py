@@ -34,7 +34,7 @@ _KINDS = {
     "Genie": AgglomerativeClustering, "single linkage": AgglomerativeClustering,
     "HDBSCAN": HDBSCAN,
 }  # fmt: skip
-#: A mixture with full covariances has d^2 / 2 numbers a component: not in more places than this.
+#: A mixture with full covariances has d^2 / 2 numbers per component: not in more places than this.
 MOST_FULL = 12
 #: Above so many rows the distances of all pairs are too many for one method among several.
 _MOST_MEDOID_ROWS = 3000

@@ -15,7 +15,7 @@ SCHEMA = 1
 def dumps(summary: dict[str, Any], *, timings: bool = False) -> str:
     """The summary of a study as text, the same for the same summary.
 
-    Keys stand in the order of the summary, one a line down to two levels, so that two studies can
+    Keys stand in the order of the summary, one per line down to two levels, so that two studies can
     be compared line by line. Measured times are left out unless asked for, since they differ
     between runs.
 

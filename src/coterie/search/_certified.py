@@ -39,7 +39,7 @@ def gaps(
 ) -> Gaps:
     """Of rows whose residuals from centre ``labels[i]`` have these codes; in float64.
 
-    `turned` are the centres in the space of the codes, `codes` one a part.
+    `turned` are the centres in the space of the codes, `codes` one per part.
     """
     found = Gaps(np.empty(len(rows), np.float32), np.empty(len(rows), np.float32))
     for begin in range(0, len(rows), _BLOCK):

@@ -261,7 +261,7 @@ class SearchIndex(ABC):
         new = _whole_numbers(who, ids)
         if len(new) != n_new:
             raise ValueError(
-                f"{who}: {len(new)} ids were given for {n_new} rows; pass one id a row."
+                f"{who}: {len(new)} ids were given for {n_new} rows; pass one id per row."
             )
         if n_new and new.min() < 0:
             raise ValueError(f"{who}: id {new.min()} was given; use whole numbers from 0 on.")

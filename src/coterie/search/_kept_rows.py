@@ -74,7 +74,7 @@ def restored_rows(arrays: Arrays, dtype: npt.DTypeLike, n_features: int) -> Kept
         raise FileError("it is damaged: its rows are of another type or shape.")
     for name, each in gaps._asdict().items():
         if each.dtype != np.float32 or each.shape != (len(rows),):
-            raise FileError(f"it is damaged: its {name} are not one a row.")
+            raise FileError(f"it is damaged: its {name} are not one per row.")
         if not (np.isfinite(each) & (each >= 0)).all():
             raise FileError(f"it is damaged: its {name} are not all numbers from zero on.")
     return KeptRows(rows, gaps)

@@ -39,8 +39,8 @@ class FlatIndex(SearchIndex):
     and on every processor.
 
     A search takes O(n_queries n_rows n_features) time, about 4 ns per query and row of 128
-    columns on two cores with AVX-512. Memory: the rows once, 8 bytes a row for ids, and some
-    kilobytes a query.
+    columns on two cores with AVX-512. Memory: the rows once, 8 bytes per row for ids, and some
+    kilobytes per query.
 
     Parameters
     ----------

@@ -43,10 +43,11 @@ class IVFPQIndex(SearchIndex):
     exactly: with ``nprobe=n_lists`` and ``rerank=n_rows`` the answer is that of `FlatIndex`, to
     the last bit. With `keep_rows`, `search_certified` proves which of all rows are the nearest.
 
-    A search takes O(n_lists n_features + nprobe (n_features 2^bits + M n_rows / n_lists)) time a
-    query. Memory: M (8 bits) or M / 2 + 2 (4 bits) bytes a row, up to 63 rows of padding a list,
-    and 24 bytes a row for its id and its place; the centres; the rows and 8 bytes each, if kept.
-    `add` and `remove` rewrite the lists, in time that grows with their size: add many rows at once.
+    A search takes O(n_lists n_features + nprobe (n_features 2^bits + M n_rows / n_lists)) time per
+    query. Memory: M (8 bits) or M / 2 + 2 (4 bits) bytes per row, up to 63 rows of padding per
+    list, and 24 bytes per row for its id and its place; the centres; the rows and 8 bytes each, if
+    kept. `add` and `remove` rewrite the lists, in time that grows with their size: add many rows at
+    once.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ class IVFPQIndex(SearchIndex):
         Parameters
         ----------
         rows : array, path or source of shape (n_rows, n_features)
-            Some of them are looked at: 128 a list, or 256 a codeword, drawn at random.
+            Some of them are looked at: 128 per list, or 256 per codeword, drawn at random.
         """
         with self._writing:
             if self.n_rows:
@@ -279,7 +280,7 @@ class IVFPQIndex(SearchIndex):
         index.quantizer = restored(settings["quantizer"], arrays)
         shape = (index.n_lists, index.quantizer.n_features_in_)
         if centers.dtype != np.float64 or centers.shape != shape or not np.isfinite(centers).all():
-            raise FileError("it is damaged: its centres are not one a list.")
+            raise FileError("it is damaged: its centres are not one per list.")
         index._start_from(centers)
         index._lists = lists
         if index.keep_rows:

@@ -78,7 +78,7 @@ class Contest:
 
 
 def score(parts: Parts, agreement: float) -> float:
-    """All parts together, each on a scale of its own: logarithms, nats a row, and an index."""
+    """All parts together, each on a scale of its own: logarithms, nats per row, and an index."""
     return float(-np.log(parts.border + _THIN) + parts.valley / 2 + parts.shape / 4 + agreement)
 
 

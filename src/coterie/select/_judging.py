@@ -36,7 +36,7 @@ class Judge:
     """What the parts need of the rows, found once for all partitions.
 
     Time that of the nearest rows and of a spanning tree, close to O(n log n) in few columns;
-    memory some 400 bytes a row.
+    memory some 400 bytes per row.
     """
 
     def __init__(self, rows: Floats, n_threads: int) -> None:
@@ -119,7 +119,7 @@ def _count_and_sum(
 def shape(rows: Floats, labels: Labels, n_clusters: int, spread: Floats) -> float:
     """How well clusters are described by a Gaussian each: the best of three kinds, by BIC.
 
-    Classification log-likelihood a row, less (p / 2) log(n) / n for p parameters: with full,
+    Classification log-likelihood per row, less (p / 2) log(n) / n for p parameters: with full,
     diagonal or spherical covariances; full ones only where rows are at least k (d + 1). The scatter
     of each cluster is blended with the spread of all rows (covariances, or variances alone), which
     counts as one more row. Constants that all partitions share are dropped.

@@ -162,7 +162,7 @@ def cut(
     """Centres and labels of k-means for each number of clusters, some passes of Lloyd (1982).
 
     All start from the same seeds, of which each takes as many as it needs: the first k of
-    k-means++ are k-means++. O(n k d) a pass.
+    k-means++ are k-means++. O(n k d) per pass.
     """
     if not tried:
         return

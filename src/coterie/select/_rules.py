@@ -87,7 +87,7 @@ def _path_to(
 def _conditions(
     steps: list[tuple[int, bool, float, bool]], places: Sequence[Place], gaps: npt.NDArray[np.bool_]
 ) -> tuple[str, ...]:
-    """One condition a column: the last bound on either side, and whether a missing cell fits."""
+    """One condition per column: the last bound on either side, and whether a missing cell fits."""
     lows: dict[int, float] = {}
     highs: dict[int, float] = {}
     welcome: dict[int, bool] = {}

@@ -64,7 +64,7 @@ def best_method(X: Any, n_clusters: int | None = None, random_state: Any = None)
     thresholds) and the leaves of HDBSCAN (three `min_samples`) are compared by four parts that see
     no labels: the largest conductance of a cluster in the graph of the 20 nearest rows (`border`),
     how much longer the edges of the mutual reachability tree between clusters are than those within
-    (`valley`), the BIC of a Gaussian a cluster (`shape`), and the adjusted Rand index with the
+    (`valley`), the BIC of a Gaussian per cluster (`shape`), and the adjusted Rand index with the
     other candidates (`agreement`). The largest -log(border + 0.001) + valley / 2 + shape / 4 +
     agreement wins.
 

@@ -51,9 +51,9 @@ def choose_k(
     fit with fewer clusters and keep the better of that and a fresh start, so errors never rise
     along k; agglomerative clustering builds one tree and cuts it.
 
-    Time: a fit a k, and as many more for each reference (``"gap"``), resample
+    Time: a fit per k, and as many more for each reference (``"gap"``), resample
     (``"prediction_strength"``; ``"stability"`` twice) or fold (``"held_out"``);
-    ``"silhouette"`` adds O(n^2 d) a k. Memory: a label a row and k; ``"held_out"`` 8 bytes
+    ``"silhouette"`` adds O(n^2 d) per k. Memory: a label per row and k; ``"held_out"`` 8 bytes
     more.
 
     Parameters

@@ -63,7 +63,7 @@ def dip_test(
 
         dip = min over unimodal G of max over x of |F(x) - G(x)|,
 
-    computed exactly: O(n log n) to sort, then O(n) a round of which there are few, 56 bytes a
+    computed exactly: O(n log n) to sort, then O(n) per round of which there are few, 56 bytes per
     value. A sample of distinct values has a dip of 1 / (2 n) at least, the point mass one of 0.
 
     The chance is that of a dip as large among samples of the uniform distribution, the hardest
