@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from brute_twin import brute, nearest
 from coterie import ProductQuantizer, VectorQuantizer
 from coterie._kernels import kernels
+from coterie.errors import AdviceWarning
 from coterie.search import FlatIndex, PQIndex
 from coterie.search._code_blocks import as_bytes, from_blocks, to_blocks
 from coterie.search._index import METRICS
@@ -142,6 +143,7 @@ KINDS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*rows of length one")  # any codes serve for a proof
 @pytest.mark.parametrize("rotate", [False, True])
 @pytest.mark.parametrize("bits", [4, 8])
 @pytest.mark.parametrize("kind", KINDS)
@@ -158,6 +160,19 @@ def test_certified_answers_are_exact(metric: str, kind: str, bits: int, rotate: 
         assert_array_equal(proved.dists, dists)
         assert (proved.n_compared <= n).all()
         assert (proved.n_compared >= min(k, n)).all()
+
+
+@pytest.mark.parametrize("rotate", [False, True])
+def test_codewords_that_are_too_long_for_cosine_are_told(rotate: bool) -> None:
+    X = RNG.normal(size=(300, 6)) * 0.5
+    units = X / np.linalg.norm(X, axis=1, keepdims=True)
+    for bits in (4, 8):  # as many codewords as rows, almost
+        fine = ProductQuantizer(1, bits=bits, rotate=rotate, n_iter=4, random_state=0).fit(units)
+        PQIndex(fine, metric="cosine").add(X)
+    wrong = ProductQuantizer(2, bits=4, rotate=rotate, random_state=0).fit(X * 3)
+    with pytest.warns(AdviceWarning, match="cosine.*rows of length one, .*; fit it on rows over"):
+        PQIndex(wrong, metric="cosine")
+    PQIndex(wrong)
 
 
 def test_good_codes_spare_most_rows() -> None:
@@ -246,7 +261,7 @@ def test_what_is_refused_is_refused_in_a_sentence() -> None:
         PQIndex(quantizer).add(X).search_certified(X, 2)
     with pytest.raises(ValueError, match="the quantizer is not fitted; call its fit"):
         PQIndex(ProductQuantizer())
-    with pytest.raises(ValueError, match="32 codewords a part; use one of 4 or 8 bits"):
+    with pytest.raises(ValueError, match="32 codewords per part; use one of 4 or 8 bits"):
         PQIndex(ToyQuantizer(X, 2, 5))
     with pytest.raises(ValueError, match="rows of 6 columns and X has 2"):
         PQIndex(quantizer).add(X[:, :2])

@@ -52,7 +52,8 @@ class CodeSpace:
         )
         if self.n_words not in (16, 256):
             raise ValueError(
-                f"{who}: the quantizer has {self.n_words} codewords a part; use one of 4 or 8 bits."
+                f"{who}: the quantizer has {self.n_words} codewords per part; use one of 4 or 8 "
+                "bits."
             )
         self.bits = 4 if self.n_words == 16 else 8
         widths = [book.shape[1] for book in books]
@@ -92,6 +93,13 @@ class CodeSpace:
         """What codes of shape (n_rows, n_parts) stand for."""
         return np.concatenate(
             [book[codes[:, m]].astype(np.float64) for m, book in enumerate(self._books)], axis=1
+        )
+
+    @property
+    def longest_word(self) -> float:
+        """The length of the longest codeword of a part; of rows of length one, no more than one."""
+        return max(
+            float(np.linalg.norm(book.astype(np.float64), axis=1).max()) for book in self._books
         )
 
     @property

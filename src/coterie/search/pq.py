@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
-from coterie.errors import FileError
+from coterie.errors import AdviceWarning, FileError
 from coterie.neighbors.index import Neighbors
 from coterie.search._certified import CertifiedNeighbors, gaps, longest
 from coterie.search._code_blocks import BLOCK_ROWS, as_bytes, from_blocks, n_bytes, to_blocks
@@ -42,7 +43,7 @@ class PQIndex(SearchIndex):
     """Codes of a product quantizer, searched whole.
 
     A row x is kept as its code, M numbers of 8 or 4 bits that stand for a point c(x); the distance
-    of a query is that to c(x), a sum of M entries of tables made once a query (asymmetric
+    of a query is that to c(x), a sum of M entries of tables made once per query (asymmetric
     distance; Jegou, Douze and Schmid 2011). Tables are rounded to bytes and looked up in registers
     (Andre, Kermarrec and Le Scouarnec 2015) to see which rows may be near enough, and those are
     summed in float32: answers have the bits of the plain float32 sums in the order of the parts,
@@ -53,8 +54,8 @@ class PQIndex(SearchIndex):
     both sides, and `search_certified` gives the nearest *rows*, exactly. With `rerank`, `search`
     compares so many of the nearest by code exactly, and gives the nearest rows among them.
 
-    A search takes O(n_queries n_rows M) time. Memory: M (8 bits) or M / 2 (4 bits) bytes a row and
-    8 for its id; with `keep_rows` the rows, and 4 bytes more.
+    A search takes O(n_queries n_rows M) time. Memory: M (8 bits) or M / 2 (4 bits) bytes per row
+    and 8 for its id; with `keep_rows` the rows, and 4 bytes more.
 
     Parameters
     ----------
@@ -87,6 +88,14 @@ class PQIndex(SearchIndex):
         self.quantizer, self.rerank = quantizer, rerank
         self.keep_rows = bool(keep_rows) or rerank is not None
         self._space = CodeSpace(type(self).__name__, quantizer, metric)
+        if metric == "cosine" and self._space.longest_word > 1 + 1e-4:
+            warnings.warn(
+                "PQIndex: metric='cosine' compares rows of length one, and the quantizer has "
+                "codewords longer than that, so neighbours by code are wrong; fit it on rows over "
+                "their length (sklearn.preprocessing.normalize).",
+                AdviceWarning,
+                stacklevel=2,
+            )
         names = getattr(quantizer, "feature_names_in_", None)
         self._columns = None if names is None else list(names)
         width = n_bytes(self._space.n_parts, self._space.bits)
