@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+import coterie
+from coterie.search import FlatIndex
 from coterie.search._growing import Growing
 
 
@@ -35,3 +38,15 @@ def test_what_may_not_be_written_to_is_copied() -> None:
     rows.extend(np.array([7.0]))
     assert rows.view.tolist() == [0, 1, 2, 7]
     assert fixed.tolist() == [0, 1, 2, 3]
+
+
+def test_what_does_not_fit_is_refused_before() -> None:
+    X = np.random.default_rng(0).normal(size=(1000, 100)).astype(np.float32)
+    index = FlatIndex().add(X[:10])
+    with (
+        coterie.options(max_memory="200kB"),
+        pytest.raises(MemoryError, match=r"1010 rows need .* codes alone \(PQIndex"),
+    ):
+        index.add(X)
+    assert index.ids.tolist() == list(range(10))
+    assert index.add(X).search(X, 1).ids.shape == (1000, 1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from coterie._checks import check_memory
 
 Array = npt.NDArray[Any]
 
@@ -14,7 +17,8 @@ class Growing:
     """Rows in a buffer with room to spare.
 
     What was handed out by `view` stays as it is: rows are only ever written behind its end. A
-    buffer that may not be written to, as of a mapped file, is copied when the first rows come.
+    buffer that may not be written to, as of a mapped file, is copied when the first rows come. One
+    that would not fit into memory is refused.
     """
 
     def __init__(self, rows: Array) -> None:
@@ -34,7 +38,12 @@ class Growing:
         end = self._n_rows + len(rows)
         if end > len(self._buffer) or not self._buffer.flags.writeable:
             room = max(end, self._n_rows * 3 // 2)
-            buffer = np.empty((room, *self._buffer.shape[1:]), self._buffer.dtype)
+            shape = (room, *self._buffer.shape[1:])
+            check_memory(
+                "search", math.prod(shape) * self._buffer.itemsize, f"{room} rows",
+                "add or ask for fewer at a time, or keep their codes alone (PQIndex, IVFPQIndex)",
+            )  # fmt: skip
+            buffer = np.empty(shape, self._buffer.dtype)
             buffer[: self._n_rows] = self.view
             self._buffer = buffer
         self._buffer[self._n_rows : end] = rows

@@ -286,8 +286,11 @@ class SearchIndex(ABC):
             raise ValueError(f"{who}: it has no rows to search; add some first.")
         if not whole(1).allows(k):
             raise ValueError(f"{who}: k={k!r} was asked for; use a whole number of at least 1.")
-        parts = list(self._parts(queries, "queries"))
-        asked = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        parts = self._parts(queries, "queries")
+        taken = Growing(next(parts))
+        for part in parts:
+            taken.extend(part)
+        asked = taken.view
         shape = (len(asked), int(k))
         check_memory(
             who, 16 * shape[0] * shape[1], f"{k} neighbours of {len(asked)} queries",
