@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,3 +43,28 @@ def test_an_example_prints_what_it_says(example, tmp_path, monkeypatch):
 
 def test_there_are_examples():
     assert len(examples()) > 30
+
+
+#: Modules whose functions are called by hand; those of the others are what these are built of.
+BY_HAND = (
+    "coterie", "coterie.evaluate", "coterie.hierarchy", "coterie.neighbors", "coterie.plots",
+    "coterie.select",
+)  # fmt: skip
+PUBLIC = {
+    f"{module}.{name}": getattr(importlib.import_module(module), name)
+    for module in BY_HAND
+    for name in importlib.import_module(module).__all__
+}
+
+
+def has_parameters(thing: Any) -> bool:
+    return "\nParameters\n-----" in (inspect.getdoc(thing) or "")
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isfunction(PUBLIC[name])])
+def test_parameters_are_described_here_or_one_link_away(name: str) -> None:
+    function = PUBLIC[name]
+    if inspect.signature(function).parameters and not has_parameters(function):
+        named = re.findall(r"`(\w+)`", inspect.getdoc(function) or "")
+        places = [PUBLIC.get(f"{module}.{word}") for module in BY_HAND for word in named]
+        assert any(map(has_parameters, places)), "describe them, or name whoever does"

@@ -109,7 +109,7 @@ def get_options() -> dict[str, Any]:
 
 @contextmanager
 def options(**changes: Any) -> Iterator[None]:
-    """Set options inside a `with` block only."""
+    """Set options, those of `set_options`, inside a `with` block only."""
     before = dict(_options)
     try:
         set_options(**changes)

@@ -66,11 +66,13 @@ class BisectingKMeans(CentroidClusterer):
     Parameters
     ----------
     n_clusters : int, default=8
+        k, the number of clusters.
     init : str or callable, default="random"
         How each split starts: any seeding of `KMeans`, or ``f(X, 2, random_state=...)``.
     n_init : int, default=1
         Runs of 2-means for each split, of which the one of lowest SSE is kept.
     random_state : int, RandomState or None, default=None
+        Seed or generator of all draws: the same seed, the same result.
     max_iter : int, default=300
         Iterations of a run of 2-means, at most.
     verbose : bool, default=False

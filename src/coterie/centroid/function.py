@@ -30,6 +30,7 @@ def k_means(
     ----------
     X : array, data frame, CSR matrix or memory map of shape (n_rows, n_features)
     n_clusters : int
+        k, the number of clusters.
     sample_weight : array of shape (n_rows,) or None
         How often each row counts.
     init, n_init, max_iter, verbose, tol, random_state, copy_x, algorithm

@@ -54,6 +54,7 @@ class KMeans(CentroidClusterer):
     Parameters
     ----------
     n_clusters : int, default=8
+        k, the number of clusters.
     init : str, array of shape (n_clusters, n_features) or callable, default="k-means++"
         How to start. ``"k-means++"`` (Arthur & Vassilvitskii 2007), ``"random"`` (rows),
         ``"random-labels"``, ``"box"`` (uniform in the bounding box), ``"farthest-first"``
@@ -63,12 +64,14 @@ class KMeans(CentroidClusterer):
         Runs from different starts, of which the lowest SSE is kept. "auto": one for k-means++,
         farthest-first, k-means|| and given centres, else ten.
     max_iter : int, default=300
+        Iterations of a run, at most.
     tol : float, default=1e-4
         A run settles once the summed squared move of the centres is at most ``tol`` times the
         mean variance of the columns, or no label changes.
     verbose : bool, default=False
         Show progress on stderr.
     random_state : int, RandomState or None, default=None
+        Seed or generator of all draws: the same seed, the same result.
     copy_x : bool, default=True
         Accepted for scikit-learn's sake; X is neither changed nor copied.
     algorithm : {"auto", "lloyd", "hamerly", "yinyang", "elkan"}, default="auto"
@@ -92,11 +95,13 @@ class KMeans(CentroidClusterer):
     Attributes
     ----------
     cluster_centers_ : array of shape (n_clusters, n_features)
+        The centres.
     labels_ : int32 array of shape (n_rows,)
         Equal to ``predict(X)``.
     inertia_ : float
         SSE of `labels_` against `cluster_centers_`.
     n_iter_ : int
+        Iterations of the run that was kept.
     history_ : list of dict
         One entry per iteration of the run that was kept: objective after each half-step, shift,
         changed labels, rows scanned, seconds.

@@ -76,6 +76,7 @@ class MiniBatchKMeans(CentroidClusterer):
     Parameters
     ----------
     n_clusters : int, default=8
+        k, the number of clusters.
     init : str, array of shape (n_clusters, n_features) or callable, default="k-means++"
         How to start, from `init_size` random rows; the choices are those of `KMeans`. Seeds of
         ``"k-means++"`` are improved by local search on some of these rows (Lattanzi and Sohler
@@ -89,6 +90,7 @@ class MiniBatchKMeans(CentroidClusterer):
     compute_labels : bool, default=True
         Whether `fit` ends with a pass for `labels_` and the exact `inertia_`.
     random_state : int, RandomState or None, default=None
+        Seed or generator of all draws: the same seed, the same result.
     tol : float, default=0.0
         Stop once the summed squared move of the centres in a step is at most ``tol`` times the
         mean variance of the columns, for a plain mean as in scikit-learn; `fit` forgets and so
@@ -117,6 +119,7 @@ class MiniBatchKMeans(CentroidClusterer):
     Attributes
     ----------
     cluster_centers_ : array of shape (n_clusters, n_features)
+        The centres.
     labels_ : int32 array of shape (n_rows,)
         Equal to ``predict(X)``; of the batch, after `partial_fit`. Not there after a fit to an
         iterator, whose rows are gone, nor without `compute_labels`: call `predict`.
@@ -127,6 +130,7 @@ class MiniBatchKMeans(CentroidClusterer):
     n_iter_ : int
         Passes over X that the steps amount to; 1 after an iterator.
     n_steps_ : int
+        Batches so far.
     counts_ : array of shape (n_clusters,)
         Weight of the rows each centre has taken in.
     history_ : list of dict

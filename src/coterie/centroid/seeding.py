@@ -41,15 +41,20 @@ def kmeans_plusplus(
     ----------
     X : array or CSR matrix of shape (n_rows, n_features), path, Dask collection or source
     n_clusters : int
+        k, the number of clusters.
     sample_weight : array of shape (n_rows,) or None
+        How often each row counts.
     x_squared_norms : array of shape (n_rows,) or None
         Accepted for scikit-learn's sake: its length is checked, its values are not needed.
     random_state : int, RandomState or None
+        Seed or generator of all draws: the same seed, the same result.
     n_local_trials : int or None, default=None
         Draws at each step, of which the one that lowers the potential most is kept. None:
         2 + log(n_clusters), as scikit-learn; 1: the paper's method, which on 2^18 values or more
         draws with the same probabilities as scikit-learn but not the same rows.
     n_threads : int or None, default=None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
 
     Returns
     -------

@@ -94,6 +94,8 @@ def k_distances(
         Which neighbour, not counting the row itself; 1 is the nearest.
     metric : name in `coterie.distance.METRICS` or callable
     n_threads : int or None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
 
     Returns
     -------
@@ -137,6 +139,8 @@ def suggest_eps(
         As for `DBSCAN`, so the row itself counts; None: what `suggest_min_samples` says.
     metric : name in `coterie.distance.METRICS` or callable
     n_threads : int or None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
 
     Returns
     -------
@@ -173,6 +177,8 @@ def suggest_min_samples(
     X : array of shape (n_rows, n_features)
     metric : name in `coterie.distance.METRICS` or callable
     n_threads : int or None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
     """
     who = "suggest_min_samples"
     _, n_cols = _shape(who, X)

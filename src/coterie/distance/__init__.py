@@ -122,8 +122,11 @@ def pairwise(
     X : array or CSR matrix of shape (n, d)
         CSR rows are made dense some at a time, 16 MB of them.
     Y : array or CSR matrix of shape (m, d) or None
+        None: the rows of X.
     metric : name in `METRICS` or callable
     n_threads : int or None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
     **metric_params
         See `as_metric`.
 
@@ -181,7 +184,10 @@ def rows_to(
     n_threads: int | None = None,
     **metric_params: Any,
 ) -> Floats:
-    """Distance of every row of X to one row, shape (n,)."""
+    """Distance of every row of X to one row, shape (n,).
+
+    See `pairwise` for the parameters.
+    """
     who = "rows_to"
     found = as_metric(metric, X, who=who, **metric_params)
     if sp.issparse(row):
@@ -202,6 +208,8 @@ def tiles(
     **metric_params: Any,
 ) -> Iterator[tuple[slice, slice, Floats]]:
     """Distances between X and Y, one square of `tile` rows at a time, row of tiles by row.
+
+    See `pairwise` for the other parameters.
 
     Yields
     ------

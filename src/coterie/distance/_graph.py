@@ -142,6 +142,8 @@ def closeness(graph: Any, labels: Any = None, *, n_threads: int | None = None) -
     labels : int array of shape (n_nodes,) or None
         The cluster of each node, below zero for none; None: one cluster.
     n_threads : int or None, default=None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
 
     Returns
     -------

@@ -45,6 +45,7 @@ def dbcv_score(
     X : array, data frame or CSR matrix of shape (n_rows, n_features), path, Dask collection or
         source
     labels : array-like of shape (n_rows,)
+        The cluster of each row.
     metric : str or callable, default="euclidean"
         Any of `coterie.distance.METRICS`, or a function of two rows.
     sample_weight : array-like of shape (n_rows,) or None, default=None
@@ -56,6 +57,8 @@ def dbcv_score(
         What the label -1 means. "drop": in no cluster, as the paper has it. "cluster": a cluster as
         any other. "singletons": each a cluster of its own, of validity 0.
     n_threads : int or None, default=None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
     **kwds
         Parameters of the metric; see `coterie.distance.as_metric`.
 

@@ -91,10 +91,15 @@ def mutual_info_score(
 
     Parameters
     ----------
-    labels_true, labels_pred, sample_weight, noise
-        See `contingency_matrix`, which also has the cost.
+    labels_true, labels_pred : array-like of shape (n_rows,)
+        Two labellings of the same rows: numbers or strings, numbered in any way.
     contingency : array or sparse matrix of shape (n_classes, n_clusters) or None, default=None
         Counts, weights or joint probabilities in place of both labellings.
+    sample_weight : array-like of shape (n_rows,) or None, default=None
+        How often each row counts.
+    noise : {"cluster", "drop", "singletons"}, default="cluster"
+        What the label -1 means: a label as any other, rows to be left out, or rows that are
+        clusters of their own. `contingency_matrix` says more, and what it costs.
 
     Returns
     -------
@@ -131,6 +136,7 @@ def normalized_mutual_info_score(
     Parameters
     ----------
     average_method : {"min", "geometric", "arithmetic", "max"}, default="arithmetic"
+        Which mean of the two entropies to divide by.
     labels_true, labels_pred, contingency, sample_weight, noise
         See `mutual_info_score`.
 
@@ -188,6 +194,7 @@ def adjusted_mutual_info_score(
     Parameters
     ----------
     average_method : {"min", "geometric", "arithmetic", "max"}, default="arithmetic"
+        Which mean of the two entropies to divide by.
     labels_true, labels_pred, contingency, sample_weight, noise
         See `mutual_info_score`.
 
@@ -247,7 +254,7 @@ def homogeneity_completeness_v_measure(
 def homogeneity_score(labels_true: Any = None, labels_pred: Any = None, **options: Any) -> float:
     """Tell whether each cluster holds rows of one class: I / H_true, from 0 to 1.
 
-    See `homogeneity_completeness_v_measure`, also for the options.
+    See `homogeneity_completeness_v_measure`, and `mutual_info_score` for the parameters.
     """
     return homogeneity_completeness_v_measure(labels_true, labels_pred, **options).homogeneity
 
@@ -255,7 +262,7 @@ def homogeneity_score(labels_true: Any = None, labels_pred: Any = None, **option
 def completeness_score(labels_true: Any = None, labels_pred: Any = None, **options: Any) -> float:
     """Tell whether the rows of each class lie in one cluster: I / H_pred, from 0 to 1.
 
-    See `homogeneity_completeness_v_measure`, also for the options.
+    See `homogeneity_completeness_v_measure`, and `mutual_info_score` for the parameters.
     """
     return homogeneity_completeness_v_measure(labels_true, labels_pred, **options).completeness
 
@@ -265,7 +272,7 @@ def v_measure_score(
 ) -> float:
     """The weighted harmonic mean of homogeneity and completeness.
 
-    See `homogeneity_completeness_v_measure`, also for the options.
+    See `homogeneity_completeness_v_measure`, and `mutual_info_score` for the parameters.
     """
     return homogeneity_completeness_v_measure(
         labels_true, labels_pred, beta=beta, **options

@@ -115,7 +115,7 @@ def rand_score(
     """The share of pairs of rows on which both labellings agree (Rand 1971).
 
     From 0 to 1, and close to 1 for many clusters whatever they are: most pairs are apart in both.
-    See `pair_confusion_matrix` for the parameters.
+    See `mutual_info_score` for the parameters.
     """
     pairs = _pairs("rand_score", labels_true, labels_pred, contingency, sample_weight, noise)
     return _ratio(pairs.both + pairs.neither, pairs.total, 1.0)
@@ -133,7 +133,7 @@ def adjusted_rand_score(
 
     Hubert & Arabie (1985). With pairs together in both (a), in one (b, c) and in none (d),
     ARI = 2 (a d - b c) / ((a + b)(b + d) + (a + c)(c + d)); at least -0.5. See
-    `pair_confusion_matrix` for the parameters.
+    `mutual_info_score` for the parameters.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def pair_precision_score(
 ) -> float:
     """The share of pairs of one class among those of one cluster; 1 where no cluster has a pair.
 
-    See `pair_confusion_matrix` for the parameters.
+    See `mutual_info_score` for the parameters.
     """
     who = "pair_precision_score"
     pairs = _pairs(who, labels_true, labels_pred, contingency, sample_weight, noise)
@@ -176,7 +176,7 @@ def pair_recall_score(
 ) -> float:
     """The share of pairs of one cluster among those of one class; 1 where no class has a pair.
 
-    See `pair_confusion_matrix` for the parameters.
+    See `mutual_info_score` for the parameters.
     """
     who = "pair_recall_score"
     pairs = _pairs(who, labels_true, labels_pred, contingency, sample_weight, noise)
@@ -195,7 +195,7 @@ def pair_f_score(
     """The weighted harmonic mean of pair precision P and pair recall R.
 
     F = (1 + beta^2) P R / (beta^2 P + R), van Rijsbergen (1979); `beta` above 1 gives recall more
-    weight. 1 where no pair is together in either. See `pair_confusion_matrix` for the parameters.
+    weight. 1 where no pair is together in either. See `mutual_info_score` for the parameters.
     """
     check_params("pair_f_score", {"beta": beta}, {"beta": real(0)})
     pairs = _pairs("pair_f_score", labels_true, labels_pred, contingency, sample_weight, noise)
@@ -213,7 +213,7 @@ def fowlkes_mallows_score(
 ) -> float:
     """The geometric mean of pair precision and pair recall (Fowlkes & Mallows 1983).
 
-    0 where no pair is together in both, as scikit-learn has it. See `pair_confusion_matrix` for the
+    0 where no pair is together in both, as scikit-learn has it. See `mutual_info_score` for the
     parameters.
     """
     who = "fowlkes_mallows_score"
@@ -234,7 +234,7 @@ def pair_jaccard_score(
 ) -> float:
     """The share of pairs together in both among those together in either (Jaccard 1912).
 
-    1 where no pair is together in either. See `pair_confusion_matrix` for the parameters.
+    1 where no pair is together in either. See `mutual_info_score` for the parameters.
     """
     who = "pair_jaccard_score"
     pairs = _pairs(who, labels_true, labels_pred, contingency, sample_weight, noise)

@@ -60,6 +60,7 @@ def sampled_silhouette_score(
     confidence : float, default=0.95
         How often such intervals hold the exact score.
     random_state : int, RandomState or None, default=None
+        Seed or generator of all draws: the same seed, the same result.
     X, labels, metric, sample_weight, noise, n_threads, **kwds
         See `silhouette_samples`.
 

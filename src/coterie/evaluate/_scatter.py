@@ -99,6 +99,8 @@ def scatter_matrices(
         What the label -1 means. "cluster": a label as any other, as scikit-learn has it. "drop":
         such rows are left out. "singletons": each of them is a cluster of its own.
     n_threads : int or None, default=None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
 
     Returns
     -------

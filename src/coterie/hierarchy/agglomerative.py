@@ -117,10 +117,13 @@ class AgglomerativeClustering(Clusterer):
     metric_params : dict or None, default=None
         More arguments for the metric, see `coterie.distance.as_metric`.
     n_threads : int or None, default=None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
 
     Attributes
     ----------
     labels_ : int64 array of shape (n_rows,)
+        The cluster of each row.
     n_clusters_, n_leaves_, n_connected_components_, n_features_in_ : int
     children_ : int64 array of shape (n_rows - 1, 2)
         What each merge joined; merge i made node n_rows + i.

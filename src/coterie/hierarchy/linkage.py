@@ -89,6 +89,8 @@ def linkage(
     random_state : int, RandomState or None
         Of the k-means of `compress`.
     n_threads : int or None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
     overwrite : bool
         Whether given condensed distances may be used up as scratch; saves a copy.
     **metric_params

@@ -61,9 +61,12 @@ def farthest_first(
     start : int or None, default=None
         The first row; None: one at random.
     random_state : int, RandomState or None, default=None
+        Seed or generator of all draws: the same seed, the same result.
     metric_params : dict or None, default=None
         See `coterie.distance.as_metric`.
     n_threads : int or None, default=None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
 
     Returns
     -------

@@ -45,6 +45,7 @@ class KCenter(IndexedCenters):
     Parameters
     ----------
     n_clusters : int, default=8
+        k, the number of clusters.
     metric : str or callable, default="euclidean"
         Any of `coterie.distance.METRICS`; a function of two rows; or ``"precomputed"``: X holds
         the distances of all pairs.
@@ -53,6 +54,7 @@ class KCenter(IndexedCenters):
     start : int or None, default=None
         The row to begin with; None: one at random, that of k-means' seeding of this name.
     random_state : int, RandomState or None, default=None
+        Seed or generator of all draws: the same seed, the same result.
     n_threads : int or None, default=None
         None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
         same for any number.

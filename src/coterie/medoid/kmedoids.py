@@ -58,6 +58,7 @@ class KMedoids(IndexedCenters):
     Parameters
     ----------
     n_clusters : int, default=8
+        k, the number of clusters.
     metric : str or callable, default="euclidean"
         Any of `coterie.distance.METRICS`; a function of two rows (slow: a call of Python for each
         pair, and all n^2 distances are kept); or ``"precomputed"``: X holds the distances of all
@@ -88,6 +89,7 @@ class KMedoids(IndexedCenters):
         Rows sampled by ``"onebatch"``; None: 100 log(n_clusters n), as in the paper, and no fewer
         than 64 per cluster.
     random_state : int, RandomState or None, default=None
+        Seed or generator of all draws: the same seed, the same result.
     verbose : bool, default=False
         Show progress on stderr.
     n_threads : int or None, default=None
@@ -112,6 +114,7 @@ class KMedoids(IndexedCenters):
     swap_optimal_ : bool
         Whether it was seen that no single swap lowers the total deviation.
     n_iter_ : int
+        Iterations of the run that was kept.
     history_ : list of dict
         The total deviation at the start and after every swap (or step) of the run that was kept,
         never rising; with ``"onebatch"`` that of the sample.

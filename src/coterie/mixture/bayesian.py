@@ -46,12 +46,14 @@ class BayesianGaussianMixture(MixtureModel):
     n_components : int, default=1
         The most components there can be.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        A matrix for each component, one for all, variances of the columns, or one variance each.
     tol : float, default=1e-3
         Settled once the bound changes by less than this.
     reg_covar : float, default=1e-6
         A variance every row is blurred by in the M-step. The prior does without: at zero the bound
         never falls.
     max_iter : int, default=100
+        Iterations of a run, at most.
     n_init : int, default=1
         Starts, of which the one with the highest bound is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
@@ -68,12 +70,16 @@ class BayesianGaussianMixture(MixtureModel):
         The scatter those rows have: (d, d) for full and tied, (d,) for diag, a number for
         spherical. None: the covariance of the rows.
     random_state : int, RandomState or None, default=None
+        Seed or generator of all draws: the same seed, the same result.
     warm_start : bool, default=False
         Whether a second `fit` goes on from where the first ended.
     verbose : bool, default=False
+        Show progress on stderr.
     verbose_interval : int, default=10
         Accepted for scikit-learn's sake.
     n_threads : int or None, default=None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
     callback : callable or None, default=None
         Called once per iteration with a `Progress`; returning True stops.
     keep : {None, "parameters"}, default=None
@@ -97,7 +103,9 @@ class BayesianGaussianMixture(MixtureModel):
 covariance_prior_
         The prior that was used.
     converged_ : bool
+        Whether it settled before `max_iter`.
     n_iter_ : int
+        Iterations of the run that was kept.
     lower_bound_ : float
         The bound on the log-evidence, less terms that depend on nothing but the prior and the
         number of rows.

@@ -32,6 +32,7 @@ class BernoulliMixture(PlainMixture):
     Parameters
     ----------
     n_components : int, default=1
+        k, the number of components.
     alpha : float, default=0.01
         Strength of the prior: theta = (ones + alpha) / (mass + 2 alpha), the mode under a
         Beta(1 + alpha, 1 + alpha) prior. With 0, maximum likelihood, a pixel that no row of a
@@ -48,6 +49,7 @@ class BernoulliMixture(PlainMixture):
     Attributes
     ----------
     weights_ : array of shape (n_components,)
+        Shares of the components, with a sum of one.
     probabilities_ : array of shape (n_components, n_features)
         Probability of a one, in float64.
     converged_, n_iter_, lower_bounds_, history_, events_

@@ -35,6 +35,7 @@ class CategoricalMixture(TableMixture):
     Parameters
     ----------
     n_components : int, default=1
+        k, the number of components.
     alpha : float, default=0.01
         Strength of the prior: theta is proportional to the mass of a category plus alpha, the mode
         under a symmetric Dirichlet(1 + alpha) prior. With 0, maximum likelihood, a category that
@@ -44,6 +45,7 @@ class CategoricalMixture(TableMixture):
     tol, max_iter, n_init, init_params, random_state, warm_start, verbose, n_threads, callback
         As in `GaussianMixture`.
     weights_init : array or None
+        Shares of the components to start from, with a sum of one.
     probabilities_init : list of arrays of shape (n_components, n_categories), or None
         Given starting values; what is not given comes from `init_params`.
     keep : {None, "parameters"}, default=None
@@ -53,6 +55,7 @@ class CategoricalMixture(TableMixture):
     Attributes
     ----------
     weights_ : array of shape (n_components,)
+        Shares of the components, with a sum of one.
     categories_ : list of arrays
         The categories of every column, sorted.
     probabilities_ : list of arrays of shape (n_components, n_categories)

@@ -43,12 +43,14 @@ class FamilyMixture(MixtureModel):
     family : Family
         What a component is: see `coterie.mixture.Family`.
     n_components : int, default=1
+        k, the number of components.
     tol, max_iter, n_init, random_state, warm_start, verbose, n_threads, callback
         As in `GaussianMixture`.
     init_params : {"kmeans", "k-means++", "random", "random_from_data", "family"}, default="kmeans"
         Who is responsible for which row at first: the clusters of k-means, random shares, or one
         row each. "family": what the family's own `start` says.
     weights_init : array of shape (n_components,) or None
+        Shares of the components to start from, with a sum of one.
     parameters_init : dict of arrays or None
         Given starting values; what is not given comes from `init_params`.
     keep : {None, "parameters"}, default=None
@@ -57,6 +59,7 @@ class FamilyMixture(MixtureModel):
     Attributes
     ----------
     weights_ : array of shape (n_components,)
+        Shares of the components, with a sum of one.
     parameters_ : dict of arrays
         What the family's M-step returned, in float64, an entry per component along the first axis.
     converged_, n_iter_, lower_bounds_, history_, events_

@@ -68,7 +68,9 @@ class GaussianMixture(MixtureModel):
     Parameters
     ----------
     n_components : int, default=1
+        k, the number of components.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        A matrix for each component, one for all, variances of the columns, or one variance each.
     tol : float, default=1e-3
         Settled once the mean log-likelihood per row changes by less than this.
     reg_covar : float or "auto", default=1e-6
@@ -77,6 +79,7 @@ class GaussianMixture(MixtureModel):
         Whatever the setting, a covariance that is not positive definite is mended by the same
         floor, a component that collapses or dies begins anew, and `events_` tells.
     max_iter : int, default=100
+        Iterations of a run, at most.
     n_init : int, default=1
         Starts, of which the best is kept.
     init_params : {"kmeans", "k-means++", "random", "random_from_data", "rows"}, default="kmeans"
@@ -103,12 +106,16 @@ class GaussianMixture(MixtureModel):
     accelerate : {None, "anderson"}, default=None
         "anderson" extrapolates EM's steps and takes a plain one wherever F would rise.
     random_state : int, RandomState or None, default=None
+        Seed or generator of all draws: the same seed, the same result.
     warm_start : bool, default=False
         Whether a second `fit` goes on from where the first ended.
     verbose : bool, default=False
+        Show progress on stderr.
     verbose_interval : int, default=10
         Accepted for scikit-learn's sake.
     n_threads : int or None, default=None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
     callback : callable or None, default=None
         Called once per iteration with a `Progress`; returning True stops.
     keep : {None, "parameters"}, default=None
@@ -118,7 +125,9 @@ class GaussianMixture(MixtureModel):
     Attributes
     ----------
     weights_ : array of shape (n_components,)
+        Shares of the components, with a sum of one.
     means_ : array of shape (n_components, n_features)
+        Means of the components.
     covariances_, precisions_, precisions_cholesky_ : array
         Shapes (k, d, d), (d, d), (k, d) or (k,) by `covariance_type`.
     noise_weight_ : float
@@ -126,7 +135,9 @@ class GaussianMixture(MixtureModel):
     noise_box_ : array of shape (2, n_features)
         Its lowest corner and its widths.
     converged_ : bool
+        Whether it settled before `max_iter`.
     n_iter_ : int
+        Iterations of the run that was kept.
     lower_bound_ : float
         Mean log-likelihood per row (with a prior: log-posterior) at the last E-step.
     lower_bounds_ : list of float

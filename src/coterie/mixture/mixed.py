@@ -43,6 +43,7 @@ class MixedMixture(TableMixture):
     Parameters
     ----------
     n_components : int, default=1
+        k, the number of components.
     kinds : "auto", list or dict, default="auto"
         "numeric", "binary", "categorical" or "auto" for every column, or a dict of them for some,
         by name or place. What is "auto" or not given is told by the column's type: numbers and
@@ -60,6 +61,7 @@ class MixedMixture(TableMixture):
     init_params : {"kmeans", "k-means++", "random", "random_from_data"}, default="kmeans"
         Distances are those of the standardised numbers and the one-hot categories.
     weights_init : array or None
+        Shares of the components to start from, with a sum of one.
     keep : {None, "parameters"}, default=None
         "parameters" stores the weights of every iteration in `history_`.
 
@@ -68,6 +70,7 @@ class MixedMixture(TableMixture):
     kinds_ : list of str
         The kind of every column.
     weights_ : array of shape (n_components,)
+        Shares of the components, with a sum of one.
     means_, variances_ : array of shape (n_components, number of numeric columns)
     categories_ : list of arrays
         The categories of every column that is not numeric.

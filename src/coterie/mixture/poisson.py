@@ -33,6 +33,7 @@ class PoissonMixture(PlainMixture):
     Parameters
     ----------
     n_components : int, default=1
+        k, the number of components.
     alpha : float, default=0.01
         Strength of the prior: rate = (events + alpha) / (mass + alpha / m) with m the column's
         mean over all rows, the mode under a Gamma prior that draws the rates towards m. With 0,
@@ -51,6 +52,7 @@ class PoissonMixture(PlainMixture):
     Attributes
     ----------
     weights_ : array of shape (n_components,)
+        Shares of the components, with a sum of one.
     rates_ : array of shape (n_components, n_features)
         Expected counts, in float64.
     converged_, n_iter_, lower_bounds_, history_, events_

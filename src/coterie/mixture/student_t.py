@@ -36,6 +36,7 @@ class StudentTMixture(GaussianMixture):
     Parameters
     ----------
     n_components : int, default=1
+        k, the number of components.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Shape of the scale matrices.
     degrees_of_freedom : "estimate" or float, default="estimate"
@@ -51,6 +52,7 @@ class StudentTMixture(GaussianMixture):
     Attributes
     ----------
     weights_ : array of shape (n_components,)
+        Shares of the components, with a sum of one.
     means_ : array of shape (n_components, n_features)
         Locations: the means where v > 1.
     covariances_ : array

@@ -70,6 +70,8 @@ class Index:
         A tree of boxes, which pays in up to some 20 columns, or comparing with all rows, which
         serves every metric.
     n_threads : int or None
+        None: the package's option, `COTERIE_NUM_THREADS`, or all usable CPUs. The result is the
+        same for any number.
     **metric_params
         See `coterie.distance.as_metric`.
 

@@ -32,6 +32,11 @@ def merge_tree(heads: Ints, tails: Ints, lengths: Floats) -> MergeTree:
 
     The columns of SciPy's table are the lesser and the greater of left and right, height and size.
     Time O(n log n) at most, memory 8 bytes per row beside the result.
+
+    Parameters
+    ----------
+    heads, tails, lengths : arrays of shape (n_rows - 1,)
+        The edges of a tree, as a `SpanningTree` has them.
     """
     left, right, size = (np.empty(lengths.size, dtype=np.int32) for _ in range(3))
     kernels.merge_tree(heads, tails, left, right, size)

@@ -35,6 +35,7 @@ class BestMethod:
         Fitted to X again, after the choice was made on rows with one common unit. HDBSCAN's own
         labels have noise; here those rows are with the nearest others.
     n_clusters : int
+        k, the number of clusters.
     candidates : list of MethodCandidate
         By number of clusters, best first.
     summary : str
@@ -87,6 +88,7 @@ def best_method(X: Any, n_clusters: int | None = None, random_state: Any = None)
     n_clusters : int or None, default=None
         None: chosen, too; at least 2.
     random_state : int, RandomState or None, default=None
+        Seed or generator of all draws: the same seed, the same result.
     """
     who = "best_method"
     check_params(who, {"n_clusters": n_clusters}, {"n_clusters": NONE | whole(1)})

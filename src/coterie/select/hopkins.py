@@ -56,6 +56,7 @@ def hopkins(X: Any, *, n_probes: int | None = None, random_state: Any = None) ->
         How many places and how many rows, m; None: a tenth of the rows, 10 to 100. More than a
         tenth of the rows are not independent.
     random_state : int, RandomState or None
+        Seed or generator of all draws: the same seed, the same result.
     """
     who = "hopkins"
     check_params(who, {"n_probes": n_probes}, {"n_probes": NONE | whole(1)})

@@ -160,6 +160,7 @@ def select_mixture(
     tol, max_iter
         See `GaussianMixture`; tighter than there, since likelihoods are compared.
     random_state : int, RandomState or None, default=None
+        Seed or generator of all draws: the same seed, the same result.
     callback : callable or None, default=None
         Called after every fit with a `SelectionProgress`; returning True ends the search with what
         is there.
