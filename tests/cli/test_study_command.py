@@ -5,7 +5,9 @@ Covers coterie.cli.study, coterie.cli._study_files.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,6 +96,32 @@ def test_labels_may_be_parquet_and_the_folder_elsewhere(capsys: pytest.CaptureFi
     assert len(labels) == 80
 
 
+def test_the_answer_of_a_query_is_studied(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("adbc_driver_sqlite")
+    table = pd.read_csv("two.csv", sep=";", decimal=",")
+    with contextlib.closing(sqlite3.connect("shop.db")) as base:
+        table.to_sql("orders", base, index=False)
+    query = "SELECT länge, weight FROM orders ORDER BY order_id"
+    facts = json.loads(told(capsys, "shop.db", "--query", query, "--json"))
+    assert facts["verdict"]["n_clusters"] == 2
+    assert facts["reproduce"]["command"] == (
+        f"coterie study shop.db --query '{query}' --seed 0 --time 2"
+    )
+    assert f"from_sql('shop.db', '{query}')" in facts["reproduce"]["python"]
+    assert "the query failed" in refused(capsys, "shop.db", "--query", "SELECT")
+    assert "one database" in refused(capsys, "shop.db", "two.csv", "--query", query)
+
+
+def test_the_command_that_is_told_has_what_was_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("my data").mkdir()
+    Path("my data/two.csv").write_bytes(Path("two.csv").read_bytes())
+    facts = json.loads(told(capsys, "my data/two.csv", "--decimal", ",", "--json"))
+    assert facts["reproduce"]["command"] == (
+        "coterie study 'my data/two.csv' --decimal , --seed 0 --time 2"
+    )
+    assert facts["reproduce"]["python"] is None
+
+
 def test_json_is_printed_alone(capsys: pytest.CaptureFixture[str]) -> None:
     facts = json.loads(told(capsys, "two.csv", "--json", "--seed", "3"))
     assert facts["verdict"]["n_clusters"] == 2
@@ -120,7 +148,7 @@ def test_one_and_two_threads_write_the_same(capsys: pytest.CaptureFixture[str]) 
     [
         (b"", "the file is empty"),
         (b"\0\1\2" * 99, "not a text file"),
-        (b"a,b\n,\n,\n", "no value in any row"),
+        (b"a,b\n,\n,\n", "bad.csv: no column can be used: 'a' has no value in any row"),
         (b"a,b\n1,2\n", "one row"),
     ],
 )

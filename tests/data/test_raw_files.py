@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -105,7 +107,7 @@ def test_a_few_cells_that_are_no_numbers_are_missing_and_said(tmp_path: Path) ->
     table, notes = read_raw([str(tmp_path / "a.csv")])
     assert np.isnan(table["a"][30])
     assert table["a"][0] == 1.5
-    assert notes == ["1 cells of 'a' are no numbers and count as missing; the first is 'oops' in "
+    assert notes == ["1 cell of 'a' is no number and counts as missing; the first is 'oops' in "
                      "line 32."]  # fmt: skip
 
 
@@ -144,6 +146,24 @@ def test_what_is_no_table_is_refused_in_a_line(tmp_path: Path, content: bytes, w
     (tmp_path / "a.csv").write_bytes(content)
     with pytest.raises(DataError, match=words):
         read(tmp_path / "a.csv")
+
+
+def test_text_files_of_several_tables_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n3,4\n")
+    (tmp_path / "b.csv").write_text("y,x\n5,6\n")
+    assert read(tmp_path).shape == (3, 2)
+    (tmp_path / "c.csv").write_text("z\n7\n")
+    with pytest.raises(
+        DataError, match=r"c\.csv: its columns are z, and those of .*a\.csv are x, y"
+    ):
+        read(tmp_path)
+
+
+def test_a_database_is_told_from_a_table(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "shop.db")) as base:
+        base.execute("CREATE TABLE orders (a REAL)")
+    with pytest.raises(DataError, match="this is a database, whose rows come by a query"):
+        read(tmp_path / "shop.db")
 
 
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:

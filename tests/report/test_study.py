@@ -23,7 +23,7 @@ from coterie.data import ArraySource
 from coterie.errors import DataError
 from coterie.evaluate import adjusted_rand_score
 from coterie.report import Study, StudyProgress
-from coterie.report._given import take_in
+from coterie.report._given import read_places, take_in
 
 FAITHFUL = Path(__file__).parents[2] / "examples" / "data" / "faithful.csv"
 
@@ -90,6 +90,20 @@ def test_only_columns_that_are_there_are_set_aside() -> None:
         coterie.study(pd.DataFrame({"kind": [1.0, 2.0], "b": [1.0, 3.0]}), without=["kin"])
     with pytest.raises(TypeError, match="give a list of names"):
         coterie.study(pd.DataFrame({"kind": [1.0, 2.0]}), without="kind")
+
+
+def test_what_was_given_says_how_to_do_it_again(found: Study) -> None:
+    assert found.summary["reproduce"]["command"] is None
+    assert found.summary["reproduce"]["python"] == (
+        "coterie.study(data, name='toys', random_state=0, time=5)"
+    )
+
+
+def test_passwords_of_addresses_are_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coterie.report._given.from_sql", lambda place, query: FRAME)
+    given = read_places(["postgresql://me:secret@host/shop"], query="SELECT 1")
+    assert given.command == "postgresql://me@host/shop --query 'SELECT 1'"
+    assert "secret" not in repr(given.python)
 
 
 def test_the_largest_cluster_comes_first(found: Study) -> None:

@@ -6,6 +6,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "study": (
         "coterie study penguins.csv",
         "coterie study sales.xlsx -o out --time 300 --strict",
+        "coterie study shop.sqlite --query 'SELECT * FROM orders' -o orders",
     ),
     "fit": (
         "coterie fit faithful.csv -k 2",

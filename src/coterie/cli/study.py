@@ -58,6 +58,10 @@ def study(
     without: Without = None,
     decimal: Decimal = None,
     header: Header = None,
+    query: Annotated[
+        str | None,
+        typer.Option(help="Rows of the database DATA to study, such as 'SELECT * FROM orders'."),
+    ] = None,
     max_memory: MaxMemory = None,
     threads: Threads = None,
 ) -> None:
@@ -65,7 +69,7 @@ def study(
     from coterie.cli._study_files import LABELS_ENDS, write_labels_table
     from coterie.data.streams import files_of
     from coterie.report import study as run
-    from coterie.report._given import take_in
+    from coterie.report._given import read_places
     from coterie.report.render_json import dumps
 
     check_decimal(decimal)
@@ -78,7 +82,9 @@ def study(
     files = (PAGE, labels, MODEL, FACTS)
     refuse_overwriting([Path(file) for file in files_of(data)], [folder / name for name in files])
     with limited(threads, max_memory), as_files(data) as places, staged(folder) as stage:
-        given = take_in(places, None, decimal, header)
+        given = read_places(
+            places, asked=data, decimal=decimal, header=header, query=query
+        )  # fmt: skip
         with _progress(quiet=quiet or as_json) as callback:
             found = run(
                 given, random_state=seed, time=time, without=_set_aside(given, columns, without),

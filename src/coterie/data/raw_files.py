@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from coterie.data import _notation as notation
-from coterie.data._delimited import Delimited, read_delimited, trimmed
+from coterie.data._delimited import Delimited, listing, read_delimited, trimmed
 from coterie.data.raw_table import RawTable, distinct_names, raw_table
 from coterie.data.streams import is_streamed
 from coterie.data.tables import STDIN, read_table
@@ -25,6 +25,8 @@ _MOST_ODD = 0.05
 #: Marks of text that is two bytes a letter.
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _EXCEL = (".xlsx", ".xlsm")
+#: How databases begin; that of DuckDB stands after eight other bytes.
+_SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
 #: Text of any size is read whole: the rows must fit the memory in any case.
 _ANY_SIZE = 1 << 62
 #: Bytes and lines of a text that tell whether blanks part its cells; the last line may be cut.
@@ -76,6 +78,11 @@ def read_raw(
         found = read_table(path, missing=True)
         return RawTable(found.names, tuple(found.values.T)), []
     data = path.read_bytes()
+    if data.startswith(_SQLITE) or data[8:12] == _DUCKDB:
+        raise DataError(
+            f"{path}: this is a database, whose rows come by a query: coterie study {path} --query "
+            "'SELECT ...', or in Python coterie.data.from_sql."
+        )
     if data.startswith(b"\x93NUMPY"):
         raise DataError(f"{path}: this is an NPY array; let its name end in .npy.")
     tabs = path.suffix.lower() in (".tsv", ".tab")
@@ -93,7 +100,10 @@ def _of_dataset(places: Sequence[str]) -> tuple[RawTable, list[str]]:
         parts = [read_table(path, missing=True).values for path in files.local_paths()]
         return raw_table(np.concatenate(parts)), []
     try:
-        table = files.dataset().to_table()
+        dataset = files.dataset()
+        if files.format == "csv":
+            _check_same_columns(dataset)
+        table = dataset.to_table()
     except (pa.ArrowException, OSError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise DataError(
@@ -103,6 +113,19 @@ def _of_dataset(places: Sequence[str]) -> tuple[RawTable, list[str]]:
     if found is None or not len(found):
         raise DataError(f"{files.name}: there are no rows in it; give files with some.")
     return found, []
+
+
+def _check_same_columns(dataset: Any) -> None:
+    """Refuse text files of several tables, of which Arrow would read what the first has."""
+    fragments = list(dataset.get_fragments())
+    first = fragments[0].physical_schema.names
+    for fragment in fragments[1:]:
+        own = fragment.physical_schema.names
+        if set(own) != set(first):
+            raise DataError(
+                f"{fragment.path}: its columns are {listing(own)}, and those of "
+                f"{fragments[0].path} are {listing(first)}; give files of one table."
+            )
 
 
 def _of_text(
@@ -186,9 +209,11 @@ def _column(file: Delimited, place: int, title: str, notes: list[str]) -> Any:
         return cells
     if odd.any():
         line, cell = file.cell(int(odd.argmax()), place)
+        told = "1 cell of {} is no number and counts" if odd.sum() == 1 else (
+            f"{int(odd.sum()):,} cells of {{}} are no numbers and count"
+        )  # fmt: skip
         notes.append(
-            f"{int(odd.sum()):,} cells of {title!r} are no numbers and count as missing; the first "
-            f"is {cell!r} in line {line}."
+            f"{told.format(repr(title))} as missing; the first is {cell!r} in line {line}."
         )
     return notation.numbers(words, file.decimal, numeric)
 

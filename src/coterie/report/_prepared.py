@@ -30,6 +30,8 @@ _SKEWED = 2.0
 _DISCRETE = 0.1
 #: Columns that are named one by one where something is said of several.
 _MOST_NAMES = 5
+#: Columns left out whose reasons are told; the list of columns has all.
+_MOST_TOLD = 20
 
 
 @dataclass(frozen=True)
@@ -91,22 +93,24 @@ class Prepared:
         return [place for code in self.codes for place in code.places]
 
 
-def prepare(X: Any, without: Collection[str] = ()) -> Prepared:
+def prepare(X: Any, without: Collection[str] = (), name: str = "the table") -> Prepared:
     """Tell the columns of a table, leave out those that say nothing, and code the others.
 
     Columns named in `without` are set aside.
 
-    O(n log n) time a column; memory: the points.
+    O(n log n) time per column; memory: the points.
     """
     columns = columns_of(X)
     kinds = [_set_aside(kind) if kind.name in without else kind for kind in column_kinds(X)]
     if not kinds or not len(columns[0]):
-        raise DataError(f"the table has shape {np.shape(X)}; give one with rows and columns.")
+        raise DataError(f"{name} has shape {np.shape(X)}; give one with rows and columns.")
     used = [kind for kind in kinds if kind.is_used]
     if not used:
+        told, more = _told(kinds), len(kinds) - _MOST_NAMES
+        others = f" and {more:,} more columns" if more > 0 else ""
         raise DataError(
-            f"no column can be used: {'; '.join(_told(kinds))}; give columns of numbers or of "
-            "categories."
+            f"{name}: no column can be used: {'; '.join(told[:_MOST_NAMES])}{others}; give columns "
+            "of numbers or of categories."
         )
     codes = tuple(_code(kind, columns[kind.place]) for kind in used)
     points = encode([columns[kind.place] for kind in used], codes)
@@ -139,7 +143,10 @@ def _notes(
     kinds: Sequence[ColumnKind], columns: Sequence[Column], codes: Sequence[ColumnCode]
 ) -> list[str]:
     """What was left out, filled, or looked at in another way."""
-    notes = [f"Left out: {told}." for told in _told(kinds)]
+    told = _told(kinds)
+    notes = [f"Left out: {one}." for one in told[:_MOST_TOLD]]
+    if len(told) > _MOST_TOLD:
+        notes.append(f"{len(told) - _MOST_TOLD:,} more columns are left out.")
     holes = [kind for kind in kinds if kind.is_used and kind.n_missing]
     if holes:
         n_cells, n_rows = sum(kind.n_missing for kind in holes), len(columns[0])

@@ -208,7 +208,7 @@ def find(
     if len(given.table) == 1:
         raise DataError(f"{given.name}: one row has nothing to be compared with; add rows.")
     check_set_aside(given, without)
-    ready = prepare(given.table, without)
+    ready = prepare(given.table, without, given.name)
     n_rows, n_places = ready.points.shape
     plan = plan_for(n_rows, n_places, time)
     rng = np.random.RandomState(seed)
