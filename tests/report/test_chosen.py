@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from coterie import AgglomerativeClustering, KMeans
 from coterie.data.raw_table import raw_table
 from coterie.evaluate import adjusted_rand_score
-from coterie.report._chosen import Chosen, _most, choose
+from coterie.report._chosen import Chosen, _is_outvoted, _most, choose
 from coterie.report._plan import plan_for
 from coterie.report._prepared import prepare
+from coterie.report._shortlist import Recipe
 
 
 def chosen_for(table: pd.DataFrame) -> Chosen:
@@ -44,6 +46,16 @@ def test_candidates_come_best_first_with_their_parts(apart: tuple[Chosen, np.nda
     assert chosen.runner_up.recipe.family != chosen.best.recipe.family
 
 
+def test_only_criteria_that_all_agree_outvote_a_border_between_centres() -> None:
+    centres, tree = Recipe("k-means", KMeans(2)), Recipe("Genie", AgglomerativeClustering(2))
+    agreed = {"silhouette": 3, "gap": 3, "bic": 3, "border": 2}
+    assert _is_outvoted(centres, agreed)
+    assert not _is_outvoted(tree, agreed)
+    assert not _is_outvoted(centres, agreed | {"bic": 2})
+    assert not _is_outvoted(centres, {"silhouette": 3, "gap": 3, "border": 2})
+    assert not _is_outvoted(centres, agreed | {"border": 3})
+
+
 def test_criteria_vote_where_columns_are_categories() -> None:
     rng = np.random.RandomState(0)
     truth = np.arange(120) % 2
@@ -54,6 +66,7 @@ def test_criteria_vote_where_columns_are_categories() -> None:
     assert chosen.by_cells is not None
     assert chosen.mixtures is None
     assert "criteria pick" in chosen.why
+    assert chosen.is_sure == ("unsure" not in chosen.why)
     assert any(one.recipe.on_cells for one in chosen.candidates)
 
 

@@ -12,6 +12,7 @@ import pytest
 import coterie
 from coterie.data.raw_table import raw_table
 from coterie.errors import DataError, FileError
+from coterie.evaluate import adjusted_rand_score
 from coterie.report import StudyModel
 from coterie.report._chosen import Candidate
 from coterie.report._model import make_model, one_cluster, telling_columns
@@ -37,9 +38,9 @@ RECIPES = {
 }
 
 
-def model_of(recipe: Recipe) -> tuple[StudyModel, Any]:
-    ready, table = prepare(TABLE), raw_table(TABLE)
-    rows = np.arange(len(TABLE))
+def model_of(recipe: Recipe, given: pd.DataFrame = TABLE) -> tuple[StudyModel, Any]:
+    ready, table = prepare(given), raw_table(given)
+    rows = np.arange(len(given))
     space, plan = learn_space(ready.points), plan_for(*ready.points.shape, 60)
     best = Candidate(recipe, recipe.labels(ready.points, ready.cells(table)), {}, 0.0)
     return make_model(table, ready, space, rows, rows, best, plan)
@@ -78,6 +79,16 @@ def test_rows_between_clusters_are_ambiguous() -> None:
     assert placed.ambiguous.any()
     assert not placed.ambiguous[[0, -1]].any()
     assert (placed.confidence[placed.ambiguous] >= 0.5).all()
+
+
+def test_columns_that_do_not_tell_clusters_apart_do_not_make_rows_ambiguous() -> None:
+    rng = np.random.RandomState(0)
+    truth = np.arange(200) % 2
+    rows = pd.DataFrame(rng.normal(size=(200, 25)))
+    rows += 2.0 * truth[:, np.newaxis] * (np.arange(25) < 12)
+    _, placed = model_of(RECIPES["k-means"], rows)
+    assert adjusted_rand_score(truth, placed.labels) > 0.95
+    assert placed.ambiguous.mean() < 0.05
 
 
 def test_without_structure_every_row_is_in_cluster_0() -> None:

@@ -10,7 +10,7 @@ from coterie.report._numbers import after, chance, count, index, percent, short,
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (0, "0"), (1, "1"), (1.0, "1"), (-3, "−3"), (12345, "12 345"), (1234.5, "1 234"),
+        (0, "0"), (1, "1"), (1.0, "1"), (-3, "−3"), (12345, "12,345"), (1234.5, "1,234"),
         (0.12345, "0.123"), (1.2345, "1.23"), (12.345, "12.3"), (-0.5, "−0.500"),
         (0.00012345, "0.00012"), (1e20, "1e+20"), (None, "–"), (float("nan"), "–"),
         (float("inf"), "–"),
@@ -30,7 +30,7 @@ def test_digits_can_be_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("share", "words"),
-    [(0, "0 %"), (0.004, "< 1 %"), (0.5, "50 %"), (0.996, "> 99 %"), (1, "100 %"), (None, "–")],
+    [(0, "0%"), (0.004, "< 1%"), (0.5, "50%"), (0.996, "> 99%"), (1, "100%"), (None, "–")],
 )
 def test_shares_do_not_round_to_nothing_or_all(share: float | None, words: str) -> None:
     assert percent(share) == words
@@ -41,7 +41,7 @@ def test_chances_and_counts() -> None:
     assert chance(0.0123) == "p = 0.012"
     assert chance(None) == "–"
     assert count(1, "row") == "1 row"
-    assert count(1500, "row") == "1 500 rows"
+    assert count(1500, "row") == "1,500 rows"
     assert count(2, "index", "indices") == "2 indices"
 
 

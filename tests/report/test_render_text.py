@@ -22,7 +22,7 @@ def test_the_verdict_comes_first_with_what_supports_it() -> None:
     lines = told.splitlines()
     assert lines[0] == "penguins.csv: 333 rows, 5 columns, 330 studied"
     assert lines[2] == "3 clusters, well apart"
-    for words in ("Confidence: moderate", "[0] heavy", "(31 %), stability 0.93",
+    for words in ("Confidence: moderate", "[0] heavy", "(31%), stability 0.93",
                   "- body mass is high", "* Gaussian mixture: 3 clusters", "agreement 0.96",
                   "Left out: 'species id' has another value in every row",
                   "coterie study penguins.csv --seed 0"):  # fmt: skip

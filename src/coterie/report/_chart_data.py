@@ -50,7 +50,7 @@ def _map(given: dict[str, Any], *, clustered: bool) -> dict[str, Any]:
         "columns": [{**column, "values": packed(column["values"])} for column in given["columns"]],
     }
     lines = density(given["x"], given["y"], clustered=clustered)
-    if lines is not None:
+    if lines is not None and given["axes"][1]:  # heights that mean nothing have no density
         drawn["density"] = {
             "x": coordinates(lines.x),
             "y": coordinates(lines.y),

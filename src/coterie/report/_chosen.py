@@ -90,6 +90,16 @@ class Chosen:
         return self.candidates[0]
 
     @property
+    def n_agreeing(self) -> int:
+        """How many criteria pick the number that was chosen."""
+        return sum(pick == self.n_clusters for pick in self.votes.values())
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the number is more than a guess: clusters are apart, or most criteria agree."""
+        return self.are_apart or 2 * self.n_agreeing > len(self.votes)
+
+    @property
     def runner_up(self) -> Candidate | None:
         """The best candidate of another family of methods."""
         own = self.best.recipe.family
@@ -103,7 +113,9 @@ def choose(ready: Prepared, rows: Floats, cells: RawTable, plan: Plan, seed: int
     have levels, any two of which are apart, criteria vote: silhouette, gap and prediction strength
     of k-means, BIC of Gaussian mixtures (of a mixed mixture where columns have levels). Most votes
     win, of equals the one nearest to the median vote, then the larger. So they do where their
-    clusters would be too small for the nearest rows that `best_method` looks at.
+    clusters would be too small for the nearest rows that `best_method` looks at, and where three
+    criteria or more, which know clusters by their centres, agree on a number that such a method
+    does not have.
     """
     found = best_method(rows, random_state=seed)
     n_some = max(_FEWEST_ROWS, min(_MOST_ROWS, _CRITERIA_NUMBERS // rows.shape[1]))
@@ -118,9 +130,11 @@ def choose(ready: Prepared, rows: Floats, cells: RawTable, plan: Plan, seed: int
     votes = _votes(found, by_centres, by_cells, mixtures, are_apart=are_apart)
     k, why = _most(votes)
     too_small = k > found.n_clusters and len(rows) < k * _SEEN
-    are_apart = are_apart and not too_small
+    outvoted = _is_outvoted(Recipe(found.name, found.model), votes)
+    are_apart = are_apart and not too_small and not outvoted
     if are_apart:
-        k, why = found.n_clusters, f"{found.n_clusters} clusters are apart from each other"
+        k = found.n_clusters
+        why = f"{k} clusters are apart: hardly a row lies next to one of another cluster"
     borders = _borders(found)
     if k != found.n_clusters:
         found = _again(rows, k, found, seed)
@@ -158,7 +172,7 @@ def _mixed_along_k(ready: Prepared, cells: RawTable, plan: Plan, seed: int) -> K
 
 
 def _mixtures(rows: Floats, plan: Plan, seed: int) -> MixtureChoice | None:
-    """Gaussian mixtures by BIC; in many places those with few numbers a component."""
+    """Gaussian mixtures by BIC; in many places those with few numbers per component."""
     kinds = ("full", "tied", "diag", "spherical")
     try:
         return select_mixture(
@@ -198,11 +212,18 @@ def _most(votes: dict[str, int]) -> tuple[int, str]:
     counts, middle = Counter(votes.values()), float(np.median(list(votes.values())))
     k = max(counts, key=lambda number: (counts[number], -abs(number - middle), number))
     agree = [CRITERIA[name][0] for name, pick in votes.items() if pick == k]
-    who = f"{len(agree)} of {len(votes)} criteria" if len(agree) < len(votes) else "all criteria"
-    told = f"{who} pick {k} clusters ({', '.join(agree)})"
     if 2 * len(agree) <= len(votes):
-        told = f"how many is unsure, since criteria disagree: {told}"
-    return k, told
+        picks = ", ".join(f"{CRITERIA[name][0]} {pick}" for name, pick in votes.items())
+        return k, f"how many is unsure, since criteria pick different numbers: {picks}"
+    who = f"{len(agree)} of {len(votes)} criteria" if len(agree) < len(votes) else "all criteria"
+    return k, f"{who} pick {k} clusters ({', '.join(agree)})"
+
+
+def _is_outvoted(own: Recipe, votes: dict[str, int]) -> bool:
+    """Whether three criteria or more, all but the border, agree against a method of centres."""
+    others = [pick for name, pick in votes.items() if name != "border"]
+    agree = len(others) >= 3 and len(set(others)) == 1
+    return own.is_centred and agree and others[0] != votes.get("border")
 
 
 def _is_apart(found: BestMethod) -> bool:

@@ -10,8 +10,9 @@ from scipy.ndimage import gaussian_filter
 
 Floats = npt.NDArray[np.float64]
 
-#: Places along each axis, and how far the grid goes beyond the points, in parts of their range.
-_PLACES, _MARGIN = 64, 0.08
+#: Places along each axis, and how far the grid goes beyond the points at least, in parts of their
+#: range and in widths of the Gaussian: lines must close.
+_PLACES, _MARGIN, _REACH = 64, 0.08, 2.5
 #: Points below which lines would be drawn around single ones.
 _FEWEST = 30
 
@@ -36,17 +37,14 @@ def density(x: Any, y: Any, *, clustered: bool) -> Density | None:
     low, high = (points.min(0), points.max(0)) if len(points) else (np.zeros(2), np.zeros(2))
     if len(points) < _FEWEST or not (high > low).all():
         return None
-    low, high = low - _MARGIN * (high - low), high + _MARGIN * (high - low)
+    width = (0.5 if clustered else 1.0) * len(points) ** (-1 / 6) * points.std(0)
+    margin = np.maximum(_MARGIN * (high - low), _REACH * width)
+    low, high = low - margin, high + margin
     counts, at_x, at_y = np.histogram2d(
         points[:, 0], points[:, 1], bins=_PLACES, range=np.column_stack([low, high])
     )
-    width = (
-        (0.5 if clustered else 1.0)
-        * len(points) ** (-1 / 6)
-        * points.std(0)
-        / ((high - low) / _PLACES)
-    )
-    smooth = gaussian_filter(counts, np.maximum(width, 0.8), mode="constant")
+    in_places = width / ((high - low) / _PLACES)
+    smooth = gaussian_filter(counts, np.maximum(in_places, 0.8), mode="constant")
     return Density(_middles(at_x), _middles(at_y), _share_inside(smooth).T)
 
 

@@ -6,13 +6,13 @@ import math
 
 
 def short(value: float | None, digits: int = 3) -> str:
-    """A number in about `digits` digits; whole ones whole, with spaces between thousands."""
+    """A number in about `digits` digits; whole ones whole, with commas between thousands."""
     if value is None or not math.isfinite(value):
         return "–"
     if value < 0:
         return f"−{short(-value, digits)}"
     if value == int(value) or value >= 10**digits:
-        return f"{round(value):,}".replace(",", " ") if value < 1e15 else f"{value:.3g}"
+        return f"{round(value):,}" if value < 1e15 else f"{value:.3g}"
     if value < 1e-3:
         return f"{value:.{digits - 1}g}"
     decimals = max(digits - 1 - math.floor(math.log10(value)), 0)
@@ -32,10 +32,10 @@ def percent(share: float | None) -> str:
         return "–"
     rounded = f"{100 * share:.0f}"
     if rounded == "0" and share > 0:
-        return "< 1 %"
+        return "< 1%"
     if rounded == "100" and share < 1:
-        return "> 99 %"
-    return f"{rounded} %"
+        return "> 99%"
+    return f"{rounded}%"
 
 
 def chance(p_value: float | None) -> str:

@@ -41,8 +41,7 @@ class Change:
             else "part of the answer changes" if self.agreement >= 0.4
             else "the answer changes"
         )  # fmt: skip
-        found = f"{self.n_clusters} cluster{'' if self.n_clusters == 1 else 's'}"
-        return f"{self.what}: {words} ({found}, adjusted Rand index {self.agreement:.2f})."
+        return f"{self.what}: {words}."
 
 
 def changes(

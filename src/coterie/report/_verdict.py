@@ -8,6 +8,7 @@ import numpy as np
 
 from coterie.report._aside import compared_with_columns
 from coterie.report._findings import Clustered, Findings
+from coterie.report._numbers import chance
 
 #: Chances above which the absence of structure is sure, if rows are so many at least.
 _CLEAR, _ENOUGH_ROWS = 0.2, 50
@@ -36,7 +37,7 @@ def _no_structure(found: Findings) -> dict[str, Any]:
         confidence = "moderate"
     else:
         sentence = tested.verdict
-        why = [f"The test of tendency has p = {tested.p_value:.2g}."]
+        why = [f"The test of tendency has {chance(tested.p_value)}."]
         clear = tested.p_value > _CLEAR and found.n_rows >= _ENOUGH_ROWS
         confidence = "high" if clear else "moderate"
     if found.n_rows < _ENOUGH_ROWS and tested is not None:
@@ -69,9 +70,15 @@ def _clusters(found: Findings, clustered: Clustered) -> dict[str, Any]:
             "The rows are not one heap, but these clusters are no clearer than those that the same "
             "method cuts from rows without structure: take them for a first look."
         )
+    where = f"in the {found.n_rows:,} rows of {found.given.name}"
+    if confidence == "low":
+        headline = f"There may be {k} clusters {where}."
+    elif chosen.is_sure:
+        headline = f"There are {k} clusters {where}."
+    else:
+        headline = f"There are clusters, perhaps {k}, {where}."
     return {
-        "has_structure": True, "n_clusters": k,
-        "headline": f"There are {k} clusters in the {found.n_rows:,} rows of {found.given.name}.",
+        "has_structure": True, "n_clusters": k, "headline": headline,
         "sentences": sentences, "confidence": confidence, "why": [*good, *bad],
     }  # fmt: skip
 
@@ -99,16 +106,20 @@ def _reasons(found: Findings, clustered: Clustered) -> tuple[list[str], list[str
         (good if holds else bad).append(said)
 
     assert found.tested is not None
-    weigh(found.tested.p_value <= 0.01, f"The test of tendency has p = {found.tested.p_value:.2g}.")
+    weigh(
+        found.tested.p_value <= 0.01,
+        f"That the rows are one heap has {chance(found.tested.p_value)} (test of tendency).",
+    )
     weigh(clustered.replay.p_value <= _AS_CHANCE, clustered.replay.sentence)
     back = clustered.comeback
     if back is not None:
-        least = int(np.argmin(back.jaccard))
+        least, mean = int(np.argmin(back.jaccard)), f"{back.jaccard.mean():.2f}"
+        told = f"{back.jaccard[least]:.2f}"
         weigh(
             float(back.jaccard.min()) >= 0.75,
-            f"Found again in {back.n_resamples} resamples, clusters agree with themselves by "
-            f"{back.jaccard.mean():.2f} on average (Jaccard), cluster {least} least, by "
-            f"{back.jaccard[least]:.2f}.",
+            f"Clustered again, {back.n_resamples} times two thirds of the rows, each cluster has a "
+            f"Jaccard index of {mean} with its likeness on average"
+            + (f", least {told} for cluster {least}." if told != mean else "."),
         )
     runner_up = clustered.chosen.runner_up
     if runner_up is not None:
@@ -117,11 +128,10 @@ def _reasons(found: Findings, clustered: Clustered) -> tuple[list[str], list[str
             f"The runner-up, {runner_up.recipe.name}, agrees by {runner_up.agreement:.2f} "
             "(adjusted Rand index).",
         )
-    votes = clustered.chosen.votes
-    agree = sum(pick == found.n_clusters for pick in votes.values())
+    chosen = clustered.chosen
     weigh(
-        clustered.chosen.are_apart or 2 * agree > len(votes),
-        f"{agree} of {len(votes)} criteria pick {found.n_clusters} clusters"
-        + (", and all clusters are apart." if clustered.chosen.are_apart else "."),
+        chosen.is_sure,
+        f"{chosen.n_agreeing} of {len(chosen.votes)} criteria pick {found.n_clusters} clusters"
+        + (", and all clusters are apart." if chosen.are_apart else "."),
     )
     return good, bad

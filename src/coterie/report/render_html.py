@@ -64,6 +64,7 @@ def page(summary: dict[str, Any]) -> str:
     return _environment().get_template("page.html").render(
         s=summary,
         sections=sections,
+        has_lines="density" in data.get("map", {}),
         cards=cluster_cards(summary) if summary["verdict"]["has_structure"] else [],
         styles="\n".join(_read(name) for name in _STYLES),
         early=early,

@@ -92,9 +92,9 @@ def _choice(summary: dict[str, Any]) -> list[str]:
 def _sensitivity(summary: dict[str, Any]) -> list[str]:
     lines = []
     for item in summary["sensitivity"]:
-        told = f"{item['what']}: {after(item['sentence'], item['what'])}"
-        agreement = index(item["agreement"])
-        lines += _item(told if agreement in told else f"{told} (agreement {agreement})")
+        told = f"{item['what']}: {after(item['sentence'], item['what'])}".rstrip(".")
+        found = f"{count(item['n_clusters'], 'cluster')}, agreement {index(item['agreement'])}"
+        lines += _item(f"{told} ({found}).")
     return [*_title("What would change the answer"), *lines] if lines else []
 
 
@@ -128,7 +128,7 @@ def _reproduce(summary: dict[str, Any]) -> list[str]:
     versions = ", ".join(f"{name} {version}" for name, version in reproduce["versions"].items())
     return [
         *_title("Again"),
-        *_wrapped(reproduce["command"], indent="  "),
+        *_wrapped(reproduce["command"] or reproduce["python"] or "", indent="  "),
         *_wrapped(f"Seed {reproduce['seed']}; {versions}."),
     ]
 

@@ -174,21 +174,21 @@ def _replay(found: Findings) -> dict[str, Any] | None:
 def _methods(chosen: Chosen) -> list[dict[str, Any]]:
     rows = []
     for place, one in enumerate(chosen.candidates):
-        note = "the largest score of border, valley, shape and agreement" if place == 0 else ""
-        shown = {name: value for name, value in one.recipe.estimator.get_params(deep=False).items()
-                 if name in _SHOWN and value is not None}  # fmt: skip
+        estimator = one.recipe.estimator
+        usual = type(estimator)().get_params(deep=False)
+        shown = {name: value for name, value in estimator.get_params(deep=False).items()
+                 if name in _SHOWN and value != usual[name]}  # fmt: skip
         rows.append({
             "name": one.recipe.name, "parameters": shown, "n_clusters": chosen.n_clusters,
             "score": one.score, "parts": one.parts, "agreement": one.agreement,
-            "chosen": place == 0, "note": note,
+            "chosen": place == 0, "note": "the largest score" if place == 0 else "",
         })  # fmt: skip
     return rows
 
 
-#: Parameters of methods that are shown.
+#: Parameters of methods that are shown where they are not the defaults.
 _SHOWN = (
-    "n_clusters", "n_components", "covariance_type", "linkage", "gini_threshold",
-    "min_cluster_size", "min_samples", "metric", "n_init",
+    "covariance_type", "linkage", "gini_threshold", "min_cluster_size", "min_samples", "metric",
 )  # fmt: skip
 
 
@@ -236,8 +236,12 @@ def _clusters(
     if silhouette is not None:
         means = {part["label"]: float(np.mean(part["values"])) for part in
                  silhouette["by_cluster"] if part["values"]}  # fmt: skip
-    rows, names = [], cluster_names([() if (one := explained.get(label)) is None else one.traits
-                              for label in range(found.n_clusters)])  # fmt: skip
+    names = cluster_names(
+        [() if (one := explained.get(label)) is None else one.traits
+         for label in range(found.n_clusters)],
+        {kind.name: kind.levels for kind in found.ready.used if len(kind.levels) == 2},
+    )  # fmt: skip
+    rows = []
     for label in range(found.n_clusters):
         size, one = int((labels == label).sum()), explained.get(label)
         stability = None
@@ -270,16 +274,16 @@ def _trait(trait: Any) -> dict[str, Any]:
 
 
 def _reproduce(found: Findings) -> dict[str, Any]:
-    name, seed, time = found.given.name, found.seed, found.plan.time
-    more = "" if time == 60 else f" --time {time:g}" if time is not None else ""
-    asked = f"random_state={seed}, time={time!r}"
+    given, seed, time = found.given, found.seed, found.plan.time
+    more = f"--seed {seed}" + ("" if time in (60, None) else f" --time {time:g}")
+    asked = f"random_state={seed}, time={time if time is None else f'{time:g}'}"
     if found.without:
         more += f" --without {shlex.quote(listed_names(found.without))}"
         asked += f", without={list(found.without)!r}"
-    python = f"coterie.study({name!r}, {asked})"
     libraries = ("coterie", "numpy", "scipy", "scikit-learn")
     return {
-        "command": f"coterie study {shlex.quote(name)} --seed {seed}{more}", "python": python,
+        "command": None if given.command is None else f"coterie study {given.command} {more}",
+        "python": None if given.python is None else f"coterie.study({given.python}, {asked})",
         "seed": seed,
         "versions": {"python": sys.version.split()[0], **{one: version(one) for one in libraries}},
     }  # fmt: skip

@@ -47,12 +47,18 @@ function densityTrace() {
   };
 }
 
-// The number of each cluster at the middle of its points.
+// The number of each cluster at the one of its points that is nearest to their middle.
 function numbers() {
   if (CLUSTERS.size < 2 || CLUSTERS.size > MOST_NUMBERED) return [];
   const median = (values) => Float32Array.from(values).sort()[values.length >> 1];
+  const middle = ({ x, y }) => {
+    const across = median(x), up = median(y), far = (i) => Math.hypot(x[i] - across, y[i] - up);
+    let at = 0;
+    for (let i = 1; i < x.length; i += 1) if (far(i) < far(at)) at = i;
+    return { x: x[at], y: y[at] };
+  };
   return groups.filter((group) => CLUSTERS.has(group.label)).map((group) => ({
-    x: median(group.x), y: median(group.y), text: `<b>${Number(group.label)}</b>`, showarrow: false, borderpad: 2,
+    ...middle(group), text: `<b>${Number(group.label)}</b>`, showarrow: false, borderpad: 2,
     font: { size: 13, color: color("ink") }, bgcolor: color("raised"), bordercolor: color(`c${markOf(group.label).color}`), borderwidth: 2,
     opacity: mapState.cluster === null || mapState.cluster === group.label ? 0.92 : 0.25,
   }));
@@ -75,7 +81,7 @@ function mapLayout() {
     ...(old ? { range: [...old[name].range], autorange: false } : {}),
   });
   return layoutOf({
-    xaxis: axis("xaxis", MAP.axes[0]), yaxis: axis("yaxis", MAP.axes[1]), annotations: numbers(), uirevision: "same",
+    xaxis: axis("xaxis", MAP.axes[0]), yaxis: { ...axis("yaxis", MAP.axes[1]), showticklabels: MAP.axes[1] !== "" }, annotations: numbers(), uirevision: "same",
     dragmode: old ? old.dragmode : matchMedia("(pointer: coarse)").matches ? false : "pan", selectdirection: "any",
     newselection: { line: { color: color("ink"), width: 1.5 } }, margin: { l: 52, r: 12, t: 12, b: 48 },
   });
