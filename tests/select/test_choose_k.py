@@ -6,6 +6,7 @@ coterie.select._numbers and coterie.select.k_choice.
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from matplotlib.figure import Figure
 from select_rows import four_clusters, one_cloud
@@ -255,7 +256,11 @@ def test_tables_of_names_and_whole_numbers_are_judged_as_arrays_are() -> None:
     options = {"k": 5, "n_references": 5, "n_resamples": 4, "random_state": 0}
     one = choose_k(X, **options)
     assert "gap" in one.picks
-    assert choose_k(pd.DataFrame(X), **options).picks == one.picks
+    for frame in (pd.DataFrame(X), pl.DataFrame(dict(zip("ab", X.T, strict=True)))):
+        named = choose_k(frame, **options)  # warm starts along k, too
+        assert named.picks == one.picks
+        for name, curve in named.curves.items():
+            np.testing.assert_array_equal(curve.values, one.curves[name].values)
     whole = choose_k(X.astype(np.int32), **options)
     np.testing.assert_allclose(whole.curves["gap"].values, one.curves["gap"].values)
 

@@ -4,6 +4,7 @@ Covers coterie.select._grow, coterie.select._label_starts and coterie.select._qu
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,9 +25,10 @@ def quiet(what: str, k: int) -> None:
 def test_errors_of_k_means_never_rise_along_k(seed: int) -> None:
     X = four_clusters(seed=seed)
     poor = KMeans(init="random", n_init=1, random_state=seed)
-    fits = fits_along(poor, X, range(1, 13), quiet)
-    errors = [fits.model(k).inertia_ for k in range(1, 13)]
-    assert (np.diff(errors) < 0).all()
+    for rows in (X, pd.DataFrame(X, columns=["a", "b"])):
+        fits = fits_along(poor, rows, range(1, 13), quiet)
+        errors = [fits.model(k).inertia_ for k in range(1, 13)]
+        assert (np.diff(errors) < 0).all()
 
 
 @pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import scipy.sparse as sp
-
 from coterie.mixture import BayesianGaussianMixture
 from coterie.select._by_labels import by_calinski_harabasz, by_davies_bouldin, by_silhouette
 from coterie.select._by_likelihood import by_aic, by_bic, by_bound, by_held_out, by_icl
 from coterie.select._by_resampling import by_prediction_strength, by_stability
 from coterie.select._by_squares import by_elbow, by_growth, by_penalty
 from coterie.select._gap import by_gap, by_largest_gap
+from coterie.select._grow import table_of
 from coterie.select._problem import Measured, Problem, is_remote
 
 
@@ -75,7 +74,7 @@ _NEEDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
         "sums squared Euclidean distances, which metric={metric!r} does not; use 'silhouette'",
     ),
     "memory": (lambda estimator, X: not is_remote(X), "needs rows in memory; pass an array"),
-    "array": (lambda estimator, X: _has_numbers(X), "needs a table of numbers; pass one"),
+    "array": (lambda estimator, X: table_of(X) is not None, "needs a table of numbers; pass one"),
     "predict": (
         lambda estimator, X: (
             hasattr(estimator, "predict") and getattr(estimator, "metric", None) != "precomputed"
@@ -83,13 +82,6 @@ _NEEDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
         "labels rows that were not in the fit, which this estimator cannot",
     ),
 }
-
-
-def _has_numbers(X: Any) -> bool:
-    """Whether the rows are an array or a data frame of nothing but numbers."""
-    if hasattr(X, "to_numpy"):
-        X = X.to_numpy()
-    return getattr(getattr(X, "dtype", None), "kind", "") in tuple("biuf") and not sp.issparse(X)
 
 
 def missing(name: str, estimator: Any, X: Any) -> str | None:

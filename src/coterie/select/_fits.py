@@ -18,7 +18,7 @@ from coterie.data import Source, as_source, is_dask, is_elsewhere
 from coterie.data import open as open_rows
 from coterie.hierarchy import AgglomerativeClustering
 from coterie.mixture import GaussianMixture
-from coterie.select._grow import add_centers, halved, start_at, with_halves
+from coterie.select._grow import add_centers, halved, start_at, table_of, with_halves
 from coterie.select._label_starts import LabelStarts
 from coterie.select._quiet_fit import fit_quietly
 
@@ -157,10 +157,12 @@ def grow(before: Any, wanted: Any, X: Any) -> Any:
     k-means goes on with more centres, drawn as k-means++ does. A mixture of Gaussians goes on with
     the component split that makes the rows likeliest, the halves being those of a few iterations.
     """
-    if isinstance(wanted, KMeans) and isinstance(wanted.init, str) and isinstance(X, np.ndarray):
-        n_more = wanted.n_clusters - before.n_clusters
+    if isinstance(wanted, KMeans) and isinstance(wanted.init, str):
+        rows, n_more = table_of(X), wanted.n_clusters - before.n_clusters
+        if rows is None:
+            return None
         rng = check_random_state(wanted.random_state)
-        centers = add_centers(X, before.cluster_centers_, n_more, rng)
+        centers = add_centers(rows, before.cluster_centers_, n_more, rng)
         return None if centers is None else _go_on(wanted, X, init=centers)
     if isinstance(wanted, GaussianMixture) and wanted.n_components == before.n_components + 1:
         given = (wanted.weights_init, wanted.means_init, wanted.precisions_init)

@@ -87,7 +87,7 @@ def measure_gap(problem: Problem) -> Gap:
     rng = problem.draws("gap")
     given = np.asarray(problem.X)
     dtype = given.dtype if given.dtype == np.float32 else np.dtype(np.float64)
-    rows = given.astype(np.float64)
+    rows = np.ascontiguousarray(given, dtype=np.float64)
     box = PrincipalBox(rows)
     n_references = problem.settings.n_references
     logs = np.empty((n_references, len(problem.ks)))

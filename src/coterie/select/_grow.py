@@ -15,13 +15,21 @@ _HALF_MEAN = np.sqrt(2 / np.pi)
 _COVARIANCES = ("covariances_", "precisions_", "precisions_cholesky_")
 
 
+def table_of(X: Any) -> npt.NDArray[Any] | None:
+    """Rows as an array, where they are a table of numbers in memory; else None."""
+    rows = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "biuf":
+        return None
+    return np.ascontiguousarray(rows)
+
+
 def add_centers(
     rows: npt.NDArray[Any], centers: npt.NDArray[Any], n_more: int, rng: np.random.RandomState
 ) -> Floats | None:
     """Centres and `n_more` rows, each drawn by its squared distance to the nearest centre so far.
 
     k-means++ (Arthur & Vassilvitskii 2007), begun where an earlier fit ended. None where every row
-    is a centre already. Time O(n k d), memory two numbers a row.
+    is a centre already. Time O(n k d), memory two numbers per row.
     """
     grown = [np.asarray(center, dtype=np.float64) for center in centers]
     sq_dist = np.full(len(rows), np.inf)

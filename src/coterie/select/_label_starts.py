@@ -12,7 +12,7 @@ import numpy.typing as npt
 from coterie._doors import FLOATS
 from coterie.centroid import KMeans
 from coterie.hierarchy import AgglomerativeClustering
-from coterie.select._grow import GaussianStart
+from coterie.select._grow import GaussianStart, table_of
 from coterie.select._quiet_fit import fit_quietly
 
 Floats = npt.NDArray[np.float64]
@@ -114,10 +114,8 @@ def label_starts(X: Any, seed: int, n_init: int) -> tuple[LabelStarts, ...]:
 
     Nor where squares of them overflow or vanish, which the fits refuse in words of their own.
     """
-    rows = X.to_numpy() if hasattr(X, "to_numpy") else X
-    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or len(rows) < 2:
-        return ()
-    if rows.dtype.kind not in "fiu" or isinstance(rows, np.ma.MaskedArray):
+    rows = None if isinstance(X, np.ma.MaskedArray) else table_of(X)
+    if rows is None or len(rows) < 2:
         return ()
     rows = rows if rows.dtype in FLOATS else rows.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
