@@ -35,6 +35,7 @@ COLUMNS: dict[str, tuple[Any, str]] = {
     "remark": (np.array([f"this is remark number {i}" for i in range(N)], dtype=object), "text"),
     "town": (np.array([f"town {i}" for i in np.arange(N) % 30], dtype=object), "text"),
     "day": (np.array(DAYS, dtype="datetime64[D]"), "date"),
+    "stay": (RNG.randint(1, 999, N).astype("m8[s]"), "numeric"),
     "same": (np.full(N, 7.0), "constant"),
     "none": (np.full(N, np.nan), "empty"),
 }
@@ -52,12 +53,24 @@ def test_a_column_is_told_by_its_cells(name: str) -> None:
 
 def test_missing_cells_are_counted_and_change_no_kind() -> None:
     for name, (cells, kind) in COLUMNS.items():
-        if name in ("row", "none"):
-            continue  # with a gap they no longer follow each other
+        if name in ("row", "none", "stay"):
+            continue  # with a gap they no longer follow each other, nor are durations an array
         column = pd.Series(cells).astype(object)
         column[::10] = None
         (told,) = column_kinds(pd.DataFrame({name: column}))
         assert (told.kind, told.n_missing) == (kind, N if kind == "empty" else 4), name
+
+
+def test_infinite_cells_are_missing() -> None:
+    (told,) = column_kinds(pd.DataFrame({"a": [np.inf, np.nan, *RNG.normal(size=N)]}))
+    assert (told.kind, told.n_missing, told.n_distinct) == ("numeric", 2, N)
+
+
+def test_lists_are_no_values() -> None:
+    for frame in (pd.DataFrame({"a": [[1, 2], [3]] * N}), pl.DataFrame({"a": [[1, 2], [3]] * N})):
+        (told,) = column_kinds(frame)
+        assert told.kind == "text"
+        assert "lists or records" in (told.reason or "")
 
 
 def test_ordinal_levels_go_from_the_low_end_to_the_high_end() -> None:

@@ -39,7 +39,7 @@ def test_what_was_done_is_said() -> None:
     assert notes[:2] == (
         "Left out: 'id' numbers the rows.", "Left out: 'same' is 1 wherever it is known.",
     )  # fmt: skip
-    assert "6 cells (2.5%) are missing, in 'length'" in notes[2]
+    assert "6 cells (2.5%) of the columns used have no value, in 'length'" in notes[2]
     assert "logarithms" in notes[3]
     assert "'visits'" in notes[3]
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ import pytest
 import coterie
 from coterie.report import Study
 from coterie.report._plain import floats, plain, shortened
+from coterie.report._verdict import verdict
 
 KEYS = {
     "schema", "title", "source", "settings", "verdict", "columns", "notes", "quality", "tendency",
@@ -149,6 +152,27 @@ def test_trust_has_its_reasons(numbers: Study) -> None:
     assert verdict["confidence"] == "high"
     assert len(verdict["why"]) >= 4
     assert numbers.summary["null_replay"]["p_value"] <= 0.05
+
+
+def test_the_headline_claims_no_more_than_the_reasons() -> None:
+    rng = np.random.RandomState(0)
+    rows = rng.normal(size=(60, 2)) + 12 * (np.arange(60) % 2)[:, np.newaxis]
+    found = import_module("coterie.report.study").find(rows, 0, 1, None, None)
+    clustered = found.clustered
+
+    def told(**changes: Any) -> dict[str, Any]:
+        chosen = replace(clustered.chosen, are_apart=changes.pop("are_apart", True),
+                         votes=changes.pop("votes", {"silhouette": 2}))  # fmt: skip
+        replay = replace(clustered.replay, **changes)
+        return verdict(replace(found, clustered=replace(clustered, chosen=chosen, replay=replay)))
+
+    assert told()["headline"] == "There are 2 clusters in the 60 rows of data."
+    unsure = told(are_apart=False, votes={"silhouette": 2, "bic": 3})
+    assert unsure["headline"] == "There are clusters, perhaps 2, in the 60 rows of data."
+    doubtful = told(p_value=0.3)
+    assert doubtful["confidence"] == "low"
+    assert doubtful["headline"] == "There may be 2 clusters in the 60 rows of data."
+    assert not any("are apart" in sentence for sentence in doubtful["sentences"])
 
 
 def test_plain_data_has_no_nan() -> None:

@@ -105,6 +105,8 @@ def is_missing(cell: Any) -> bool:
         return cell is None or not bool(cell == cell)
     except TypeError:
         return True
+    except ValueError:  # an array, as columns of lists have them
+        return False
 
 
 def missing_cells(column: Column) -> npt.NDArray[np.bool_]:

@@ -124,8 +124,8 @@ def learn_levels(name: str, column: Column, levels: Sequence[Any]) -> Levels:
 
 
 def finite(column: Column) -> Floats:
-    """A column as float64; NaN where it holds no finite number."""
-    if not sorts_of(column) <= _NUMBERS:  # a word among them
+    """A column as float64, durations in days; NaN where it holds no finite number."""
+    if not sorts_of(column) <= _NUMBERS and column.dtype.kind != "m":  # a word among them
         column = np.array([_number(cell) for cell in column], dtype=np.float64)
     values = numbers(column, DAY)
     return np.where(np.isfinite(values), values, np.nan)

@@ -98,10 +98,10 @@ def _kind(name: str, place: int, column: Column) -> ColumnKind:
     missing = missing_cells(column)
     sorts = sorts_of(column)
     told = _of_words
-    if sorts and sorts <= _TIMES:
+    if sorts == {"number"} or column.dtype.kind == "m":  # durations, in days
+        told, missing = _of_numbers, ~np.isfinite(numbers(column, DAY))
+    elif sorts and sorts <= _TIMES:
         told = _of_times
-    elif sorts == {"number"}:
-        told = _of_numbers
     kind, n_distinct, reason, levels = told(name, column, missing)
     return ColumnKind(name, place, kind, int(missing.sum()), n_distinct, reason, levels)
 
@@ -130,7 +130,7 @@ def _of_times(name: str, column: Column, missing: npt.NDArray[np.bool_]) -> Told
 
 
 def _of_numbers(name: str, column: Column, missing: npt.NDArray[np.bool_]) -> Told:
-    known = np.sort(numbers(column)[~missing])
+    known = np.sort(numbers(column, DAY)[~missing])
     n_distinct = _n_distinct(known)
     plain = _plainly(n_distinct, len(column), f"{known[0]:g}" if known.size else None)
     if plain is not None:
@@ -157,8 +157,12 @@ def _names_rows(name: str, known: npt.NDArray[np.float64], n_distinct: int) -> b
 
 
 def _of_words(name: str, column: Column, missing: npt.NDArray[np.bool_]) -> Told:
-    met = values_met(column)
-    n_known, n_distinct = int(len(column) - missing.sum()), len(met)
+    n_known = int(len(column) - missing.sum())
+    try:
+        met = values_met(column)
+    except TypeError:  # cells without a hash
+        return "text", n_known, "holds lists or records, which are no single values", ()
+    n_distinct = len(met)
     plain = _plainly(n_distinct, len(column), met[0] if met else None)
     if plain is not None:
         return plain

@@ -21,6 +21,7 @@ from coterie.data.encoding import (
 from coterie.data.raw_table import RawTable
 from coterie.errors import DataError
 from coterie.report._column_kinds import ColumnKind, column_kinds
+from coterie.report._numbers import count
 
 Floats = npt.NDArray[np.float64]
 
@@ -151,8 +152,9 @@ def _notes(
     if holes:
         n_cells, n_rows = sum(kind.n_missing for kind in holes), len(columns[0])
         notes.append(
-            f"{n_cells:,} cells ({n_cells / (n_rows * len(codes)):.1%}) are missing, in "
-            f"{_listed(kind.name for kind in holes)}; they count as the mean of their column."
+            f"{count(n_cells, 'cell')} ({n_cells / (n_rows * len(codes)):.1%}) of the columns used "
+            f"have no value, in {_listed(kind.name for kind in holes)}; a missing cell counts as "
+            "the mean of its column."
         )
     logs = [code.name for code in codes if getattr(code, "logs", False)]
     if logs:

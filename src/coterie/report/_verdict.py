@@ -56,15 +56,17 @@ def _clusters(found: Findings, clustered: Clustered) -> dict[str, Any]:
     shares = np.bincount(found.placed.labels, minlength=k) / found.n_rows
     told = ", ".join(f"{share:.0%}" for share in shares[:8]) + (", ..." if k > 8 else "")
     n_ambiguous = int(found.placed.ambiguous.sum())
+    by_chance = clustered.replay.p_value > _AS_CHANCE
     sentences = [
-        f"{chosen.best.recipe.name} follows the rows best; the clusters hold {told} of the rows.",
-        as_sentence(chosen.why),
-        _between(n_ambiguous, found.n_rows),
+        f"{chosen.best.recipe.name} follows the rows best; the clusters hold {told} of the rows."
     ]
+    if not (by_chance and chosen.are_apart):  # rows without structure can be cut like that, too
+        sentences.append(as_sentence(chosen.why))
+    sentences.append(_between(n_ambiguous, found.n_rows))
     sentences += compared_with_columns(found)
     good, bad = _reasons(found, clustered)
     confidence = "high" if not bad else "moderate" if len(good) >= len(bad) else "low"
-    if clustered.replay.p_value > _AS_CHANCE:
+    if by_chance:
         confidence = "low"
         sentences.append(
             "The rows are not one heap, but these clusters are no clearer than those that the same "
