@@ -70,3 +70,41 @@ def test_float32_rows_are_compared_with_float32_references() -> None:
         four_clusters().astype(np.float32), k=6, criterion="largest_gap", random_state=0
     )
     assert found.k == 4
+
+
+def oblong(rng: np.random.Generator) -> np.ndarray:
+    """Uniform in a long box that lies askew."""
+    axes, _ = np.linalg.qr(rng.normal(size=(2, 2)))
+    return (rng.random((150, 2)) * [1, 4]) @ axes
+
+
+def ball(rng: np.random.Generator) -> np.ndarray:
+    """Uniform in a ball."""
+    away = rng.normal(size=(150, 3))
+    return away / np.linalg.norm(away, axis=1, keepdims=True) * rng.random((150, 1)) ** (1 / 3)
+
+
+def skewed(rng: np.random.Generator) -> np.ndarray:
+    """One cause of all columns, with a tail."""
+    return rng.gamma(3, size=(150, 1)) + rng.normal(size=(150, 3)) / 2
+
+
+def test_gaps_of_one_heap_speak_for_one() -> None:
+    """One of twelve may lead by chance (of some 120 oblong boxes one did)."""
+    told = 0
+    for seed in range(4):
+        for heap in (oblong, ball, skewed):
+            rows = heap(np.random.default_rng(seed))
+            found = choose_k(rows, k=4, criterion="gap", n_references=6, random_state=seed)
+            assert not (found.curves["gap"].says_one and found.has_structure)
+            told += found.curves["gap"].says_one
+    assert told >= 11
+
+
+def test_gaps_of_two_groups_in_many_columns_speak_for_more() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(150, 10))
+    rows[:75, 0] += 5
+    found = choose_k(rows, k=5, criterion="gap", n_references=6, random_state=0)
+    assert found.k == 2
+    assert not found.curves["gap"].says_one
