@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
     "built_formulae",
+    "linked_names",
     "plain_docstrings",
     "search_page",
 ]

@@ -102,9 +102,13 @@ def pages() -> dict[str, str]:
         )
         for name in names:
             written[f"{name}.rst"] = f"{_heading(name)}\n{_directive(name)}\n"
+    contents = "\n".join(
+        f":doc:`{MODULES[module]} <{module}>`\n   {' · '.join(f'`~{name}`' for name in names)}\n"
+        for module, names in shown.items()
+    )
     written["index.rst"] = (
-        f"{_heading('Reference')}\nEvery public name, from its docstring.\n\n"
-        f".. toctree::\n   :maxdepth: 2\n\n{_list(list(shown))}\n"
+        f"{_heading('Reference')}\nEvery public name, from its docstring.\n\n{contents}\n"
+        f".. toctree::\n   :hidden:\n\n{_list(list(shown))}\n"
     )
     return written
 

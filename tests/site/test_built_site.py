@@ -73,6 +73,20 @@ def test_formulae_are_in_the_pages() -> None:
     assert not re.search(r"<script[^>]*(mathjax|katex)", page, re.IGNORECASE)
 
 
+def test_names_in_the_pages_lead_to_the_reference() -> None:
+    def leads(page: str, name: str) -> bool:
+        text = (SITE / page).read_text(encoding="utf-8")
+        return f'href="api/{name}.html#{name}"' in text
+
+    assert leads("kmeans.html", "coterie.KMeans")
+    assert leads("scores_external.html", "coterie.evaluate.purity_score")
+    assert leads("nearest.html", "coterie.search.FlatIndex")
+    assert not leads("theory_em.html", "coterie.plots.free_energy")  # a method is meant
+    from_faiss = (SITE / "coming_from_faiss.html").read_text(encoding="utf-8")
+    ours = 'href="api/coterie.ProductQuantizer.html#coterie.ProductQuantizer"'
+    assert from_faiss.count(ours) == 2  # theirs has the name, too
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The site behind the plainest of servers."""
