@@ -24,14 +24,14 @@ BACKGROUND = "#fbfaf7"  # of the page
 
 def draw(folder: Path) -> None:
     """Study the wines for the page of the report, the penguins for the README."""
-    wines = coterie.study(load_wine(as_frame=True).data, random_state=0, name="wine")
+    wines = coterie.study(load_wine(as_frame=True).data, random_state=0, time=None, name="wine")
     with opened(wines.summary) as show:
-        save(picture(show(1180, 1730)), folder / "report.png", 96)
-    penguins = coterie.study(PENGUINS, random_state=0)
+        save(picture(show(1180, 1730)), folder / "report.png")
+    penguins = coterie.study(PENGUINS, random_state=0, time=None)
     with opened(penguins.summary) as show:
         words = part(show(640, 1000), "#verdict", "#verdict")
         map_ = part(show(800, 830), "#chips", ".map-box")
-    save(beside(words, map_), folder / "study.png", 256)
+    save(beside(words, map_), folder / "study.png")
 
 
 @contextmanager
@@ -77,9 +77,9 @@ def beside(left: Image.Image, right: Image.Image, margin: int = 24) -> Image.Ima
     return both
 
 
-def save(image: Image.Image, path: Path, n_colors: int) -> None:
-    """In few colours."""
-    image.convert("RGB").quantize(n_colors).save(path, optimize=True)
+def save(image: Image.Image, path: Path) -> None:
+    """In few colours, but enough that clusters keep theirs."""
+    image.convert("RGB").quantize(256).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ def _reasons(found: Findings, clustered: Clustered) -> tuple[list[str], list[str
     assert found.tested is not None
     weigh(
         found.tested.p_value <= 0.01,
-        f"That the rows are one heap has {chance(found.tested.p_value)} (test of tendency).",
+        f"The rows are more than one heap (test of tendency, {chance(found.tested.p_value)}).",
     )
     weigh(clustered.replay.p_value <= _AS_CHANCE, clustered.replay.sentence)
     back = clustered.comeback
