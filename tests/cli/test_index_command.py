@@ -91,6 +91,26 @@ def test_options_of_the_index_reach_it(capsys: pytest.CaptureFixture[str]) -> No
     assert "keeps rows      yes\n" in out
 
 
+@pytest.mark.parametrize("kind", BUILDS)
+def test_columns_are_chosen_and_found_by_name(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["id,b,name,a,c,d"]
+    lines += [f"{i},{b},x{i},{a},{c},{d}" for i, (a, b, c, d) in enumerate(ROWS[:, :4].tolist())]
+    Path("table.csv").write_text("\n".join(lines))
+    assert "name is of type string" in refused(capsys, "build", "table.csv", "-o", "idx")
+    chosen = ("build", "table.csv", "-o", "idx", "--columns", "a,e")
+    assert "no column 'e'; it has id, b, name, a, c, d" in refused(capsys, *chosen)
+    assert main(["index", "build", "table.csv", "-o", "idx", "--columns", "a,b,c,d", "--quiet",
+                 *BUILDS[kind]]) == 0  # fmt: skip
+    assert main(["index", "search", "idx", "table.csv", "-o", "ids.npy", "-k", "3", "--quiet"]) == 0
+    exact = search.FlatIndex().add(ROWS[:, :4]).search(ROWS[:, :4], 3)
+    assert_array_equal(np.load("ids.npy"), exact.ids)
+    header, *others = lines
+    Path("other.csv").write_text("\n".join([header.replace(",a,", ",e,"), *others]))
+    assert "no column 'a'" in refused(capsys, "search", "idx", "other.csv", "-o", "more.npy")
+
+
 def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert "has no such option; leave it out, or use --kind ivf" in refused(
         capsys, "build", "vectors.npy", "-o", "idx", "--lists", "4"

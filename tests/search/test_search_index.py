@@ -221,6 +221,7 @@ def test_columns_that_have_names_are_compared_by_them(kind: str, tmp_path: Path)
     named = pd.DataFrame(X, columns=list("abcd"))
     swapped = named[["b", "a", "c", "d"]]
     swapped.assign(e="text").to_parquet(tmp_path / "rows.parquet")
+    np.save(tmp_path / "rows.npy", X)
     index = _empty(kind, named).add(named)
     wanted = index.search(X, 3)
     index.save(tmp_path / "index")
@@ -230,7 +231,7 @@ def test_columns_that_have_names_are_compared_by_them(kind: str, tmp_path: Path)
                 ValueError, match=r"column 0 of .* is 'b' and that of the index 'a'"
             ):
                 ask(swapped)
-        for rows in (X, named, tmp_path / "rows.parquet"):
+        for rows in (X, named, tmp_path / "rows.parquet", tmp_path / "rows.npy"):
             assert_array_equal(one.search(rows, 3).ids, wanted.ids)
 
 

@@ -12,7 +12,7 @@ import typer
 
 from coterie.cli._examples import epilog
 from coterie.cli._limits import limited
-from coterie.cli._options import Json, MaxMemory, Quiet, Threads
+from coterie.cli._options import Columns, Json, MaxMemory, Quiet, Threads, names
 from coterie.cli._outputs import (
     array_writer,
     as_output,
@@ -23,6 +23,7 @@ from coterie.cli._outputs import (
 from coterie.cli._stdin import as_files
 
 if TYPE_CHECKING:
+    from coterie.data import Source
     from coterie.search import FlatIndex, IVFPQIndex, PQIndex
 
     AnyIndex = FlatIndex | PQIndex | IVFPQIndex
@@ -79,6 +80,7 @@ def build(
         Kind, typer.Option(help="flat: exact; pq: codes; ivf: codes in lists.")
     ] = Kind.FLAT,
     metric: Annotated[Metric, typer.Option(help="How near is measured.")] = Metric.EUCLIDEAN,
+    columns: Columns = None,
     parts: Annotated[
         int | None, typer.Option(help="Of pq and ivf: parts of a code; 8 by default.", min=1)
     ] = None,
@@ -108,6 +110,7 @@ def build(
 ) -> None:
     """Build an index of vectors, under ids 0, 1, ... in their order."""
     from coterie._writing import check_writable
+    from coterie.data import open as open_source
 
     own = {"lists": lists, "nprobe": nprobe, "parts": parts, "bits": bits, "rerank": rerank,
            "rotate": rotate or None, "seed": seed}  # fmt: skip
@@ -116,8 +119,9 @@ def build(
     check_writable(output)
     refuse_overwriting([vectors], [output])
     with limited(threads, max_memory), as_files([str(vectors)], text=True) as (place,):
-        made = _learned(kind, Path(place), metric.value, own, threads)
-        made.add(place)
+        rows = open_source(place, columns=None if columns is None else names(columns))
+        made = _learned(kind, rows, metric.value, own, threads)
+        made.add(rows)
         if not made.n_rows:
             raise ValueError(f"{vectors}: it has no rows to index; give a file with vectors.")
         made.save(output)
@@ -215,7 +219,7 @@ def _check_npy(path: Path) -> None:
 
 
 def _learned(
-    kind: Kind, vectors: Path, metric: str, own: dict[str, Any], threads: int | None
+    kind: Kind, rows: Source, metric: str, own: dict[str, Any], threads: int | None
 ) -> AnyIndex:
     """An index without rows."""
     from coterie.quantize import ProductQuantizer
@@ -229,35 +233,30 @@ def _learned(
         "random_state": own["seed"] or 0, "n_threads": threads,
     }  # fmt: skip
     if kind is Kind.PQ:
-        quantizer = ProductQuantizer(**coding).fit(_to_learn_from(vectors, metric))
+        quantizer = ProductQuantizer(**coding).fit(_to_learn_from(rows, metric))
         return PQIndex(quantizer, metric=metric, rerank=own["rerank"], n_threads=threads)
     lists = IVFPQIndex(
-        own["lists"] or _n_lists(vectors), nprobe=own["nprobe"] or 8, rerank=own["rerank"],
+        own["lists"] or _n_lists(rows), nprobe=own["nprobe"] or 8, rerank=own["rerank"],
         metric=metric, **coding,
     )  # fmt: skip
-    return lists.fit(str(vectors))
+    return lists.fit(rows)
 
 
-def _to_learn_from(vectors: Path, metric: str) -> Any:
-    """The file, or for angles some of its rows over their length."""
+def _to_learn_from(rows: Source, metric: str) -> Any:
+    """The rows, or for angles some of them over their length."""
     if metric != "cosine":
-        return str(vectors)
+        return rows
     import numpy as np
 
-    from coterie.data import open as open_source
-
-    sample = open_source(vectors).sample(1 << 16, 1, np.random.RandomState(0))
-    rows = np.asarray(next(iter(sample)).rows, dtype=np.float64)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+    sample = rows.sample(1 << 16, 1, np.random.RandomState(0))
+    some = np.asarray(next(iter(sample)).rows, dtype=np.float64)
+    norms = np.linalg.norm(some, axis=1, keepdims=True)
+    return np.divide(some, norms, out=np.zeros_like(some), where=norms > 0)
 
 
-def _n_lists(vectors: Path) -> int:
+def _n_lists(rows: Source) -> int:
     """About twice the root of the number of rows."""
-    from coterie.data import open as open_source
-
-    n_rows = open_source(vectors).n_rows
-    return max(1, min(n_rows // 8, round(2 * n_rows**0.5)))
+    return max(1, min(rows.n_rows // 8, round(2 * rows.n_rows**0.5)))
 
 
 def _kind_of(held: AnyIndex) -> Kind:
