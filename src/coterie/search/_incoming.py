@@ -77,8 +77,8 @@ def with_columns(who: str, rows: Any, names: Sequence[str], name: str) -> Any:
     if isinstance(rows, Source):
         return by_name(rows, names)
     if is_elsewhere(rows):
-        found = open_rows(rows)
-        return found if found.names is None else open_rows(rows, columns=names)
+        source = open_rows(rows)
+        return source if source.names is None else open_rows(rows, columns=names)
     for column, (held, found) in enumerate(zip(names, names_of(rows) or (), strict=False)):
         if held != found:
             raise ValueError(
