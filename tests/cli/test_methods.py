@@ -47,6 +47,10 @@ def _in_tmp(tmp_path, monkeypatch):
         ["fit", str(FAITHFUL), "--method", "hdbscan", "--min-cluster-size", "20"],
         ["fit", str(FAITHFUL), "--method", "student-t", "-k", "2", "--covariance", "diag"],
         ["fit", str(FAITHFUL), "--method", "bayesian", "-k", "3", "--max-iter", "500"],
+        ["fit", str(FAITHFUL), "--method", "gaussian", "-k", "2", "--noise"],
+        ["fit", str(FAITHFUL), "--method", "student-t", "-k", "2", "--degrees-of-freedom", "3"],
+        ["fit", str(FAITHFUL), "--method", "bayesian", "-k", "3", "--concentration", "0.01"],
+        ["fit", str(FAITHFUL), "--method", "kmedoids", "-k", "3", "--search", "pam"],
         ["fit", "counts.csv", "--method", "poisson", "-k", "2"],
         ["fit", "bits.csv", "--method", "bernoulli", "-k", "2"],
         ["fit", "mixed.csv", "--method", "mixed", "-k", "2", "--categorical", "zip"],
@@ -164,6 +168,47 @@ def test_centres_that_are_rows_take_numbers_alone(capsys):
 def test_an_option_of_another_method_is_refused(asked, said, capsys):
     assert main(["fit", str(FAITHFUL), *asked]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_what_a_method_is_told_reaches_its_estimator():
+    told = {
+        "gaussian": (["--noise"], {"noise": True}),
+        "student-t": (["--degrees-of-freedom", "3", "--noise"], {"degrees_of_freedom": 3.0}),
+        "bayesian": (["--concentration", "0.01"], {"weight_concentration_prior": 0.01}),
+        "kmedoids": (["--search", "pam"], {"method": "pam"}),
+        "agglomerative": (["--compress", "40"], {"compress": 40}),
+    }
+    for method, (asked, found) in told.items():
+        assert main(["fit", str(FAITHFUL), "--method", method, "-k", "2", "--quiet", *asked]) == 0
+        params = coterie.load("coterie-out/model.coterie").model.get_params()
+        assert {name: params[name] for name in found} == found
+
+
+@pytest.mark.parametrize(
+    ("asked", "helps"),
+    [
+        (["fit", "-k", "2"], "use a method that takes missing cells (gaussian, mixed, hdbscan)."),
+        (["fit", "-k", "2", "--method", "kmedoids"], "use --metric gower, or a method that takes"),
+        (["eps"], "leave the column out, or use --metric gower."),
+        (["dendrogram"], "leave the column out, or use --metric gower."),
+        (["choose-k"], "leave the column out, or use --method gaussian."),
+        (["tendency"], "fill or remove these rows, or leave the column out."),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_missing_cell_comes_with_what_helps_this_command(asked, helps, capsys):
+    Path("t.csv").write_text("a,b\n1,2\n3,\n5,6\n")
+    assert main([asked[0], "t.csv", *asked[1:]]) == 2
+    assert helps in capsys.readouterr().err
+
+
+def test_a_model_comes_through_stdin_too():
+    coterie = [sys.executable, "-m", "coterie.cli"]
+    assert main(["fit", str(FAITHFUL), "-k", "2", "--quiet"]) == 0
+    model = Path("coterie-out/model.coterie").read_bytes()
+    asked = [*coterie, "predict", "-", str(FAITHFUL), "-o", "-", "--quiet"]
+    run = subprocess.run(asked, input=model, capture_output=True)
+    assert run.stdout == Path("coterie-out/labels.csv").read_bytes()
 
 
 def test_a_dash_is_stdin_and_stdout():

@@ -148,6 +148,15 @@ def test_a_summary_that_cannot_be_printed_is_said_with_exit_code_3(model, full, 
     assert Path("out/labels.csv" if command == "fit" else "labels.csv").stat().st_size == 550
 
 
+def test_an_answer_that_cannot_be_printed_is_bad_output(full):
+    with open(full, "wb") as stdout:
+        run = subprocess.run(
+            [*COTERIE, "info", str(FAITHFUL)], stdout=stdout, stderr=subprocess.PIPE, text=True
+        )
+    assert run.returncode == 2
+    assert run.stderr == "coterie: stdout: No space left on device; nothing could be printed.\n"
+
+
 def test_help_that_cannot_be_printed_is_one_line(full):
     with open(full, "wb") as stdout:
         run = subprocess.run(

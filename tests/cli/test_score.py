@@ -5,7 +5,9 @@ Covers coterie.cli._one_column.
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +93,30 @@ def test_gower_scores_tables_with_words(capsys: pytest.CaptureFixture[str]) -> N
     facts = scored(capsys, "t.csv", "--labels", "l", "--metric", "gower", "--no-scale")
     assert facts["internal"]["silhouette"] > 0.8
     assert set(facts["internal"]) == {"silhouette", "dunn", "units"}
+
+
+def test_rows_with_missing_cells_are_left_out_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.read_csv("table.csv")
+    frame.loc[[3, 40], "waiting"] = None
+    frame.to_csv("holes.csv", index=False)
+    asked = ("--labels", "found", "--truth", "long", "--no-scale")
+    facts = scored(capsys, "holes.csv", *asked)
+    frame.dropna().to_csv("whole.csv", index=False)
+    assert facts["internal"] == scored(capsys, "whole.csv", *asked)["internal"]
+    assert facts["external"] == scored(capsys, "table.csv", *asked)["external"]
+    (note,) = facts["notes"]
+    assert str(note).startswith("2 of 272 rows have missing cells and are left out")
+
+
+def test_a_dash_is_stdin_for_labels_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_file = scored(capsys, FAITHFUL, "--labels", "labels.csv")
+    stdin = io.TextIOWrapper(io.BytesIO(Path("labels.csv").read_bytes()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert scored(capsys, FAITHFUL, "--labels", "-")["internal"] == by_file["internal"]
+    assert main(["score", "-", "--labels", "-"]) == 2
+    assert "given twice" in capsys.readouterr().err
 
 
 def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from coterie.cli._closed_streams import fill_closed_streams
 from coterie.cli._interrupts import leave_when_interrupted
 
 __all__ = ["main"]
@@ -21,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         leave_when_interrupted()
+        fill_closed_streams()
     try:
         from coterie.cli._app import run
     except ModuleNotFoundError as error:

@@ -11,7 +11,7 @@ from typing import Annotated, cast
 import typer
 
 from coterie.cli._examples import epilog
-from coterie.cli._outputs import SummaryLostError, forget_stdout
+from coterie.cli._outputs import SummaryLostError, drop_unprintable, forget_stdout
 from coterie.cli.choose_k import choose_k
 from coterie.cli.convert import convert
 from coterie.cli.dendrogram import dendrogram
@@ -69,6 +69,7 @@ def run(arguments: Sequence[str] | None) -> int:
     """
     try:
         code = int(app(args=arguments, prog_name="coterie", standalone_mode=False) or 0)
+        sys.stdout.flush()
     except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     except SystemExit as left:  # after a script for completion, or as stdout was closed
@@ -78,6 +79,7 @@ def run(arguments: Sequence[str] | None) -> int:
         _say(str(lost))
         return SUMMARY_LOST
     except (_UsageError, ValueError, OSError, ImportError, MemoryError) as error:
+        drop_unprintable()
         _say(_explain(error))
         return BAD_INPUT
     except Exception as error:
@@ -99,7 +101,8 @@ def _explain(error: Exception) -> str:
         path = error.filename2 or error.filename
         return error.strerror if path is None else f"{os.fsdecode(path)}: {error.strerror}"
     if isinstance(error, _UsageError) and hasattr(error, "format_message"):
-        return f"{error.format_message().rstrip('.')}. Try --help."
+        said = error.format_message().rstrip(".")
+        return f"{said}{'' if said.endswith('?') else '.'} Try --help."
     return str(error) or "not enough memory; use fewer rows or columns"
 
 

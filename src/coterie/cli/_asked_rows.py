@@ -32,8 +32,12 @@ class AskedRows:
 def asked_rows(
     places: Sequence[str], method: str, columns: str | None, without: str | None, *, scale: bool,
     decimal: str | None, header: bool | None, most_bytes: int, metric: str | None = None,
+    taking: str | None = None,
 ) -> Iterator[AskedRows]:  # fmt: skip
-    """Rows as the method takes them; what a reader should know of the file goes to stderr."""
+    """Rows as the method takes them; what a reader should know of the file goes to stderr.
+
+    `taking` is an option of the command with which cells may be missing.
+    """
     check_decimal(decimal)
     way = way_of(method, metric)
     scales = scale and way.scales
@@ -41,7 +45,7 @@ def asked_rows(
         table = given(
             files, method, None if columns is None else names(columns), way=way,
             without=names(without), categorical=(), decimal=decimal, header=header,
-            most_bytes=most_bytes, scale=scales,
+            most_bytes=most_bytes, scale=scales, taking=taking,
         )  # fmt: skip
         for note in table.notes:
             warn(note)

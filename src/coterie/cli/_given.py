@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -24,6 +24,8 @@ from coterie.errors import DataError
 
 AnyStream = TypeVar("AnyStream", bound=Stream)
 
+#: How the sentence of a missing cell ends, where nothing is known of the command.
+_LAST = "leave the column out, or use a method that takes missing cells (gaussian, mixed)."
 #: Rows that are drawn of those that stream.
 _DRAWN_ROWS = 4000
 
@@ -133,16 +135,19 @@ def given(
     most_bytes: int,
     scale: bool,
     on_cluster: bool = False,
+    taking: str | None = None,
 ) -> Held | Streamed:
     """The rows of some files for a method; those that take no more than `most_bytes` are held.
 
-    So are all for a method that needs them, where they fit the memory.
+    So are all for a method that needs them, where they fit the memory. `taking` is what could be
+    asked for in place of the method if cells are missing, if anything.
     """
     if not on_cluster and not is_streamed(places, most_bytes):
-        table = read_table(
-            places[0], columns, without=without, missing=way.takes_missing, text=way.takes_text,
-            categorical=categorical, decimal=decimal, header=header,
-        )  # fmt: skip
+        with _advising(taking):
+            table = read_table(
+                places[0], columns, without=without, missing=way.takes_missing, text=way.takes_text,
+                categorical=categorical, decimal=decimal, header=header,
+            )  # fmt: skip
         return Held(table.names, table.values, table.skipped, table.notes)
     check_text_options(decimal, header)
     stream = open_table(
@@ -151,7 +156,8 @@ def given(
     streamed = Streamed(**vars(stream))
     if on_cluster:
         return streamed
-    held = stream.held(most_bytes, missing=way.takes_missing)
+    with _advising(taking):
+        held = stream.held(most_bytes, missing=way.takes_missing)
     if held is not None:
         return Held(held.names, held.values, held.skipped, held.notes)
     if way.streams:
@@ -164,6 +170,19 @@ def given(
         )
     with Wording(method, stream.names).of_errors():
         return _taken_in(streamed, way, streamed.scaling() if scale else None)
+
+
+@contextmanager
+def _advising(taking: str | None) -> Iterator[None]:
+    """Let an error about a missing cell say what this command could be asked for instead."""
+    try:
+        yield
+    except DataError as error:
+        told = str(error)
+        if not told.endswith(_LAST):
+            raise
+        advice = f"leave the column out, or use {taking}." if taking else "or leave the column out."
+        raise DataError(told.removesuffix(_LAST) + advice) from error
 
 
 def read_by_cluster(

@@ -63,6 +63,7 @@ _MIXTURE = {
     "tol": "tol",
 }  # fmt: skip
 _ELLIPSES = {**_MIXTURE, "covariance": "covariance_type"}
+_BACKGROUND = {**_ELLIPSES, "noise": "noise"}
 _DENSITY = {"min_samples": "min_samples", "metric": "metric"}
 
 METHODS: dict[str, Method] = {
@@ -90,7 +91,7 @@ METHODS: dict[str, Method] = {
     "kmedoids": Method(
         "medoid", "KMedoids", fits.medoids,
         {"clusters": "n_clusters", "init": "init", "n_init": "n_init", "max_iter": "max_iter",
-         "metric": "metric"},
+         "search": "method", "metric": "metric"},
         least_rows=1, streams=True,
     ),
     "kcenter": Method(
@@ -103,16 +104,17 @@ METHODS: dict[str, Method] = {
     ),
     "gaussian": Method(
         "mixture", "GaussianMixture",
-        fits.mixture(lambda model: model.means_, reg_covar="auto"), _ELLIPSES,
+        fits.mixture(lambda model: model.means_, reg_covar="auto"), _BACKGROUND,
         takes_missing=True, streams=True,
     ),
     "student-t": Method(
         "mixture", "StudentTMixture",
-        fits.mixture(lambda model: model.means_, reg_covar="auto"), _ELLIPSES, streams=True,
+        fits.mixture(lambda model: model.means_, reg_covar="auto"),
+        {**_BACKGROUND, "degrees_of_freedom": "degrees_of_freedom"}, streams=True,
     ),
     "bayesian": Method(
-        "mixture", "BayesianGaussianMixture", fits.mixture(lambda model: model.means_), _ELLIPSES,
-        streams=True,
+        "mixture", "BayesianGaussianMixture", fits.mixture(lambda model: model.means_),
+        {**_ELLIPSES, "concentration": "weight_concentration_prior"}, streams=True,
     ),
     "bernoulli": Method(
         "mixture", "BernoulliMixture", fits.mixture(lambda model: model.probabilities_),
@@ -135,7 +137,7 @@ METHODS: dict[str, Method] = {
     "agglomerative": Method(
         "hierarchy", "AgglomerativeClustering", fits.merges,
         {"clusters": "n_clusters", "height": "distance_threshold", "linkage": "linkage",
-         "gini_threshold": "gini_threshold", "metric": "metric"},
+         "gini_threshold": "gini_threshold", "compress": "compress", "metric": "metric"},
         has_tree=True,
     ),
     "dbscan": Method(

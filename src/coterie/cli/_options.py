@@ -20,6 +20,8 @@ METHOD_NAMES = (
 LINKAGES = (
     "ward", "average", "complete", "single", "weighted", "centroid", "median", "genie",
 )  # fmt: skip
+#: What --search takes.
+SEARCHES = ("auto", "fasterpam", "pam", "alternate", "onebatch")
 COVARIANCES = ("full", "tied", "diag", "spherical")
 #: Metrics worth offering; others are taken, too.
 _METRICS = (

@@ -173,6 +173,14 @@ def forget_stdout() -> None:
         os.close(nowhere)
 
 
+def drop_unprintable() -> None:
+    """Forget what is still to be printed if it cannot be."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        forget_stdout()
+
+
 def is_stdout(path: Path) -> bool:
     """Whether what is written to `path` comes out where prints do."""
     try:
@@ -182,14 +190,17 @@ def is_stdout(path: Path) -> bool:
 
 
 @contextmanager
-def summary() -> Iterator[None]:
-    """Printing what was done: where that fails, the results stand nevertheless."""
+def summary(*, written: bool = True) -> Iterator[None]:
+    """Printing what was done: where that fails, results that were written stand nevertheless."""
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
         raise  # whoever was reading has seen enough
     except OSError as error:
+        if not written:
+            forget_stdout()
+            raise DataError(f"stdout: {error.strerror}; nothing could be printed.") from error
         raise SummaryLostError(
             f"all results are written, but the summary could not be printed ({error.strerror})"
         ) from error

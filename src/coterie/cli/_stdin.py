@@ -25,6 +25,12 @@ _ENDS = {
 _ARRAY = b"\x93NUMPY"
 
 
+def check_read_once(places: Sequence[str | None]) -> None:
+    """Refuse standard input in two places."""
+    if list(places).count(STDIN) > 1:
+        raise ValueError("- (stdin) was given twice, and it can be read once; give files.")
+
+
 @contextmanager
 def as_files(
     places: Sequence[str], *, text: bool = False, spool: bool = True

@@ -29,7 +29,10 @@ def tell(
     """
     if quiet:
         return
-    with summary(), redirect_stdout(sys.stderr if aside else sys.stdout):
+    with (
+        summary(written=bool(facts.get("written")) or aside),
+        redirect_stdout(sys.stderr if aside else sys.stdout),
+    ):
         if as_json:
             print(json.dumps(plain(facts), ensure_ascii=False))
             return

@@ -75,7 +75,7 @@ def choose_k(
         limited(threads, max_memory) as most_bytes,
         asked_rows(
             data, method, columns, without, scale=scale, decimal=decimal, header=header,
-            most_bytes=most_bytes,
+            most_bytes=most_bytes, taking="--method gaussian",
         ) as given,
         given.wording.of_errors(),
     ):  # fmt: skip

@@ -99,7 +99,7 @@ def dendrogram(
         as_files(data, text=names is not None) as places,
         asked_rows(
             places, "agglomerative", columns, _and(without, names), scale=scale, decimal=decimal,
-            header=header, most_bytes=most_bytes, metric=metric,
+            header=header, most_bytes=most_bytes, metric=metric, taking="--metric gower",
         ) as given,
         warnings_in_a_line(given.wording),
         given.wording.of_errors(),

@@ -80,7 +80,7 @@ def eps(
         limited(threads, max_memory) as most_bytes,
         asked_rows(
             data, "dbscan", columns, without, scale=scale, decimal=decimal, header=header,
-            most_bytes=most_bytes, metric=metric,
+            most_bytes=most_bytes, metric=metric, taking="--metric gower",
         ) as given,
     ):  # fmt: skip
         if len(given.rows) < 2:

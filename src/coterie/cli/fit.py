@@ -17,6 +17,7 @@ from coterie.cli._options import (
     COVARIANCES,
     LINKAGES,
     METHOD_NAMES,
+    SEARCHES,
     Columns,
     Dask,
     Data,
@@ -100,6 +101,26 @@ def fit(
             autocompletion=completing(COVARIANCES),
         ),
     ] = None,
+    noise: Annotated[
+        bool | None,
+        typer.Option(
+            "--noise", help="Of gaussian, student-t: an even background, whose rows have label -1."
+        ),
+    ] = None,
+    degrees_of_freedom: Annotated[
+        float | None,
+        typer.Option(help="Of student-t: few are heavy tails; estimated by default.", min=0.1),
+    ] = None,
+    concentration: Annotated[
+        float | None,
+        typer.Option(help="Of bayesian: prior of the weights; a small one empties components."),
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Of kmedoids: {', '.join(SEARCHES)}.", autocompletion=completing(SEARCHES)
+        ),
+    ] = None,
     linkage: Annotated[
         str | None,
         typer.Option(
@@ -112,6 +133,12 @@ def fit(
     ] = None,
     height: Annotated[
         float | None, typer.Option(help="Of agglomerative, instead of -k: where to cut.", min=0)
+    ] = None,
+    compress: Annotated[
+        int | None,
+        typer.Option(
+            help="Of agglomerative, approximate: join so many small clusters, not the rows.", min=1
+        ),
     ] = None,
     metric: Metric = None,
     eps: Annotated[
@@ -173,7 +200,9 @@ def fit(
     own = given(
         clusters=n_clusters, height=height, init=init, n_init=n_init, max_iter=max_iter, tol=tol,
         batch_size=batch_size, strategy=strategy, branching=branching, depth=depth,
-        covariance=covariance, linkage=linkage, gini_threshold=gini_threshold, metric=metric,
+        covariance=covariance, noise=noise, degrees_of_freedom=degrees_of_freedom,
+        concentration=concentration, search=search, linkage=linkage,
+        gini_threshold=gini_threshold, compress=compress, metric=metric,
         eps=number_or_auto("--eps", eps, float), min_samples=min_samples,
         min_cluster_size=number_or_auto("--min-cluster-size", min_cluster_size, int),
         selection=selection, allow_single_cluster=allow_single_cluster, categorical=categorical,
@@ -187,6 +216,9 @@ def fit(
             f"{method} needs all rows in one place, and --dask {dask} was given; leave it out, or "
             f"use one of the methods {ways}."
         )
+    taking = "a method that takes missing cells (gaussian, mixed, hdbscan)"
+    if "metric" in way.options and method != "leader":
+        taking = f"--metric gower, or {taking}"
     to_stdout = str(output) == STDIN
     title = title_of(data)
     files = (LABELS, MODEL, PICTURE, TREE) if way.has_tree else (LABELS, MODEL, PICTURE)
@@ -212,6 +244,7 @@ def fit(
             most_bytes=most_bytes,
             scale=scales,
             on_cluster=dask is not None,
+            taking=taking,
         )
         for note in table.notes:
             warn(note)

@@ -24,7 +24,7 @@ from coterie.cli._options import (
     check_text_options,
 )
 from coterie.cli._outputs import is_stdout, refuse_overwriting
-from coterie.cli._stdin import as_files
+from coterie.cli._stdin import as_files, check_read_once
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file; - for stdin.")],
     data: Data,
     output: Annotated[
         Path,
@@ -66,6 +66,7 @@ def predict(
     from coterie.errors import FileError
 
     check_decimal(decimal)
+    check_read_once([str(model), *data])
     to_stdout = str(output) == "-"
     if not to_stdout:
         check_writable(output)
@@ -73,10 +74,11 @@ def predict(
 
     with (
         limited(threads, max_memory) as most_bytes,
+        as_files([str(model)], text=True) as [model_file],
         as_files(data, spool=dask is None) as places,
         ExitStack() as stack,
     ):
-        fitted = load_bundle(model)
+        fitted = load_bundle(model_file)
         if not hasattr(fitted, "predict"):
             raise FileError(f"{model}: a {type(fitted.model).__name__} cannot label new rows.")
         if threads is not None and hasattr(fitted.model, "n_threads"):

@@ -26,7 +26,7 @@ from coterie.cli._options import (
     completing,
     names,
 )
-from coterie.cli._stdin import as_files
+from coterie.cli._stdin import as_files, check_read_once
 
 _NOISE = ("drop", "cluster", "singletons")
 #: Rows up to which all pairs are compared.
@@ -42,7 +42,7 @@ def score(
         ),
     ] = None,
     labels: Annotated[
-        str, typer.Option(help="The labels: a file, or else a column of DATA.")
+        str, typer.Option(help="The labels: a file, - for stdin, or else a column of DATA.")
     ] = "labels.csv",
     truth: Annotated[
         str | None,
@@ -79,10 +79,16 @@ def score(
     internal: dict[str, Any] = {}
     external: dict[str, Any] = {}
     notes: list[str] = []
-    with limited(threads, max_memory) as most_bytes, as_files(data or [], text=True) as places:
-        own, own_column = _labels("--labels", labels, places, decimal, header)
+    check_read_once([*(data or []), labels, truth])
+    with (
+        limited(threads, max_memory) as most_bytes,
+        as_files(data or [], text=True) as places,
+        as_files([labels], text=True) as [own_place],
+        as_files([truth or ""], text=True) as [other_place],
+    ):
+        own, own_column = _labels("--labels", own_place, places, decimal, header)
         other, other_column = (
-            (None, None) if truth is None else _labels("--truth", truth, places, decimal, header)
+            _labels("--truth", other_place, places, decimal, header) if truth else (None, None)
         )
         if other is not None:
             if len(other) != len(own):
@@ -165,12 +171,15 @@ def _internal(
     notes: list[str],
 ) -> dict[str, Any]:  # fmt: skip
     """How tight clusters are, and how far apart."""
+    import numpy as np
+
     from coterie.cli._asked_rows import asked_rows
 
     without = ",".join('"' + name.replace('"', '""') + '"' for name in apart) or None
-    # Of all methods that take any metric, one that is in memory: scores need all rows.
+    # Of all methods that take any metric, one in memory that takes missing cells: scores need all
+    # rows, and say which are left out.
     with asked_rows(
-        places, "agglomerative", columns, without, scale=scale, decimal=decimal, header=header,
+        places, "hdbscan", columns, without, scale=scale, decimal=decimal, header=header,
         most_bytes=most_bytes, metric=metric,
     ) as given:  # fmt: skip
         rows = given.rows
@@ -179,6 +188,14 @@ def _internal(
                 f"the table has {len(rows):,} rows and there are {len(own):,} labels; give the "
                 "labels of this table."
             )
+        if metric != "gower":
+            whole = np.isfinite(rows).all(axis=1)
+            if not whole.all():
+                rows, own = rows[whole], own[whole]
+                notes.append(
+                    f"{np.count_nonzero(~whole):,} of {len(whole):,} rows have missing cells and "
+                    "are left out of the scores by the rows; --metric gower takes them."
+                )
         asked = _by_rows(rows, own, metric, noise, seed, notes)
         return {**_scores(asked, notes, given.wording), "units": given.units}
 
