@@ -48,6 +48,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> 
 def test_columns_are_chosen_and_set_aside(capsys: pytest.CaptureFixture[str]) -> None:
     facts = json.loads(told(capsys, "two.csv", "--json", "--without", "weight"))
     assert [one["name"] for one in facts["columns"] if one["used"]] == ["länge"]
+    assert facts["reproduce"]["command"].endswith("--time 2 --without weight")
     facts = json.loads(told(capsys, "two.csv", "--json", "--columns", "weight", "-o", "other"))
     assert facts["settings"]["without"] == ["order_id", "länge"]
     line = refused(capsys, "two.csv", "--without", "weigth")

@@ -78,7 +78,7 @@ def test_a_column_that_is_set_aside_only_compares() -> None:
     told = next(one for one in found.summary["columns"] if one["name"] == "secret")
     assert (told["used"], told["reason"]) == (False, "was set aside")
     assert found.summary["settings"]["without"] == ["secret"]
-    assert "--without secret" in found.summary["reproduce"]["command"]
+    assert "without=['secret']" in found.summary["reproduce"]["python"]
     assert "With 'secret', which was set aside and has 3 values, the clusters agree by 1.00" in (
         found.verdict
     )
