@@ -27,7 +27,8 @@ def draw(folder: Path, n_rows: int = 3000) -> None:
     centers(left, model.codebook_)
     bare(left, "16 codewords: 4 bits per row")
     left.set_aspect("equal", adjustable="box")
-    left.set(xlim=(-5, 5), ylim=(-1.8, 4.5))
+    (low_x, low_y), (high_x, high_y) = rows.min(axis=0) - 0.2, rows.max(axis=0) + 0.2
+    left.set(xlim=(low_x, high_x), ylim=(low_y, high_y))
     bits = range(1, 9)
     errors = [
         VectorQuantizer(2**b, n_init=3, random_state=0).fit(rows).distortion(rows) for b in bits

@@ -48,6 +48,8 @@ def draw(folder: Path) -> None:
     right.axvline(4, color=color_of(1), linewidth=1, linestyle=":")
     right.set(xlabel="clusters", ylabel="squared error of an unseen row, log scale", xticks=KS)
     right.set_yscale("log")
+    right.set_yticks([0.2, 0.3, 0.5, 1, 2, 4], ["0.2", "0.3", "0.5", "1", "2", "4"])
+    right.yaxis.set_minor_formatter("")
     right.set_title("k-means: falls on and on")
     for ax in (left, right):
         plain(ax)

@@ -20,8 +20,8 @@ def draw(folder: Path) -> None:
     X = np.vstack([rng.normal(corner, 0.3, (40, 2)) for corner in corners])
     figure, axes = pyplot.subplots(1, 2, figsize=(11, 3.6), layout="constrained", sharey=True)
     starts = {
-        "start left and right": [[0.0, 1.0], [5.0, 1.0]],
-        "start below and above": [[2.5, 0.0], [2.5, 2.0]],
+        "start left and right": [[0.7, 1.0], [4.3, 1.0]],
+        "start below and above": [[2.5, -0.4], [2.5, 2.4]],
     }
     for ax, (name, start) in zip(axes, starts.items(), strict=True):
         model = KMeans(2, init=np.array(start), tol=0).fit(X)

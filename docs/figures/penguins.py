@@ -33,7 +33,7 @@ def draw(folder: Path) -> None:
         right.bar(np.arange(3) + 0.27 * (j - 1), shares, width=0.25, color=color_of(j),
                   label=f"component {j}: {np.sum(labels == j)} rows")  # fmt: skip
     right.set(xticks=range(3), xticklabels=islands, ylabel="share of the component's rows",
-              ylim=(0, 1.3))  # fmt: skip
+              yticks=np.linspace(0, 1, 6), ylim=(0, 1.3))  # fmt: skip
     right.legend(frameon=False, labelcolor=INK)
     plain(left)
     plain(right)

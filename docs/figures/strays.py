@@ -10,7 +10,7 @@ from _panels import bare, ellipse, points
 from matplotlib import pyplot
 
 from coterie import GaussianMixture, StudentTMixture
-from coterie.plots._style import color_of
+from coterie.plots._style import INK
 
 
 def draw(folder: Path) -> None:
@@ -31,7 +31,7 @@ def draw(folder: Path) -> None:
         model = mixture(3, max_iter=1000, **start).fit(rows)
         points(ax, rows, model.predict(rows), size=7)
         for j in range(3):
-            ellipse(ax, model.means_[j], model.covariances_[j], color_of(j))
+            ellipse(ax, model.means_[j], model.covariances_[j], INK, width=1.5)
         bare(ax, f"{name} components, two scales wide")
     figure.savefig(folder / "strays.png")
     pyplot.close(figure)

@@ -44,7 +44,7 @@ def draw(folder: Path, grid: int = 90) -> None:
     likelihood_surface(x, scale=SCALE, span=span, grid=grid, ax=right)
     left.set_title("two modes, and EM from three starts", fontsize=12)
     right.set_title("the same from the side", fontsize=12)
-    right.set_box_aspect(None, zoom=0.88)
+    right.set_box_aspect(None, zoom=0.98)
     right.view_init(elev=32, azim=-62)
     save_small(figure, folder / "twin_modes.png", n_colors=256)
 

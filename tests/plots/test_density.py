@@ -51,6 +51,20 @@ def test_contours_show_the_marginal_of_two_columns():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("c", "a")
 
 
+def test_every_contour_is_a_line_within_the_axes_and_so_are_the_rows():
+    mixture = [1.0], [[0.0, 0.0]], [np.eye(2)]
+    ax = density(mixture, [[9.0, 0.0], [-9.0, 0.0]], ax=Figure().subplots())
+    low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
+    assert low[0] < -9 < 9 < high[0]
+    paths = ax.collections[1].get_paths()
+    assert len(paths) == 6
+    for path in paths:
+        extent = path.get_extents()
+        assert min(extent.width, extent.height) > 1  # the innermost is no dot at the peak
+        assert (path.vertices > low).all()
+        assert (path.vertices < high).all()
+
+
 def test_three_dimensional_axes_get_a_surface():
     mixture = [1.0], [[0.0, 0.0]], [np.eye(2)]
     ax = density(mixture, grid=30, ax=Figure().add_subplot(projection="3d"), title="T")

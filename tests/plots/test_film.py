@@ -74,6 +74,18 @@ def test_a_frame_of_em_shows_ellipses(ax, tmp_path):
     assert "M-step, free energy" in ax.get_title()
 
 
+def test_the_axes_hold_the_ellipses_unless_they_are_huge(ax, tmp_path):
+    model = mixture()
+    rows = np.vstack([X, X + 20])
+    for spread, holds in ((1.0, True), (1e6, False)):
+        start = [0.5, 0.5], [[1.0, 2.0], [28.0, 30.0]], [spread * np.eye(2)] * 2
+        film = animate(model.history_, rows, start=start, ax=ax)
+        save_film(tmp_path / "d.gif", film, dpi=10)
+        reach = 2 * np.sqrt(spread)
+        assert (ax.get_xlim()[0] < 1 - reach) == (ax.get_ylim()[1] > 30 + reach) == holds
+        assert ax.get_xlim()[1] - ax.get_xlim()[0] < 2 * np.ptp(rows[:, 0])
+
+
 def test_bisecting_has_a_centre_more_each_time(ax, tmp_path):
     model = BisectingKMeans(4, random_state=0, keep="parameters").fit(X)
     save_film(tmp_path / "c.gif", animate(model, X, ax=ax), dpi=30)

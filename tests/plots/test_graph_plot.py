@@ -42,6 +42,7 @@ def test_dots_lines_and_rings():
         (PLACES[[3, 5]].tolist(), color_of(1)),
         (PLACES[[4]].tolist(), color_of(1)),
     ]
+    assert not any(one.get_clip_on() for one in dots)  # whole at the edge of the axes, too
     assert dots[1].get_sizes()[0] > dots[0].get_sizes()[0]
     assert dots[1].get_linewidth()[0] > dots[0].get_linewidth()[0]
     assert [(text.get_text(), text.xy) for text in ax.texts] == [

@@ -46,6 +46,19 @@ def test_columns_are_standardised_and_missing_cells_stay_white():
     assert_allclose(np.nanstd(np.ma.filled(shown, np.nan), axis=0), 1)
 
 
+def test_names_stand_beside_each_other_where_they_fit_and_are_small_where_many():
+    def named(names, rows):
+        Z = coterie.linkage(rows, "single")
+        return heat_map(rows, Z, feature_names=names, ax=Figure((9, 6)).subplots()).child_axes[1]
+
+    for name, angle in (("sepal length (cm)", 0), ("sepal length in centimetres, mean", 90)):
+        assert named([name] * 3, X).get_xticklabels()[0].get_rotation() == angle
+    few, many = (named(["a"], np.arange(n)[:, None] ** 2.0) for n in (10, 60))
+    sizes = [table.get_yticklabels()[0].get_fontsize() for table in (few, many)]
+    assert sizes[0] == 8
+    assert 60 * sizes[1] < 6 * 72
+
+
 def test_another_table_is_refused():
     with pytest.raises(ValueError, match="X has 11 rows and the tree 12"):
         heat_map(X[:11], Z, ax=Figure().subplots())

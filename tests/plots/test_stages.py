@@ -31,6 +31,12 @@ def test_a_bar_a_stage(model, draw):
         assert ax.get_xlabel() == "seconds"
 
 
+def test_short_stages_are_told_in_milliseconds():
+    history = [{"stage": "one", "seconds": 0.00025}, {"stage": "two", "seconds": 2.50025}]
+    ax = stages(history, ax=Figure().subplots())
+    assert [text.get_text() for text in ax.texts] == ["0.25 ms", "2.5 s"]
+
+
 def test_iterations_are_no_stages():
     with pytest.raises(ValueError, match="no stages; use descent"):
         stages(KMeans(2).fit(blobs()), ax=Figure().subplots())

@@ -20,7 +20,7 @@ __all__ = ["density"]
 
 Floats = npt.NDArray[np.float64]
 #: Standard deviations around every mean that are in the picture.
-_REACH = 3.8
+_REACH = 4.0
 #: Faces along a side of a surface.
 _MOST_FACES = 60
 
@@ -105,7 +105,7 @@ def density(
             ax.scatter(
                 rows[:, 0], rows[:, 1], s=area, c=NOISE_COLOR, alpha=opacity, linewidths=0, zorder=1
             )
-        levels = float(height.max()) / 4.0 ** np.arange(5, -1, -1) * 0.999
+        levels = float(height.max()) / 4.0 ** np.arange(5, -1, -1) / 1.5  # none at the peak itself
         ax.contour(
             x, y, height, levels=levels.tolist(), cmap=SHADES, norm=LogNorm(), linewidths=1.2,
             zorder=2,
@@ -125,7 +125,8 @@ def _on_grid(flat: Components, rows: Floats | None, n: int) -> tuple[Floats, Flo
     if rows is not None and len(rows):
         seen.append(rows)
     low, high = np.vstack(seen).min(axis=0), np.vstack(seen).max(axis=0)
-    x, y = np.meshgrid(*(np.linspace(low[i], high[i], n) for i in range(2)))
+    room = 0.03 * (high - low)  # for the discs of the rows
+    x, y = np.meshgrid(*(np.linspace(low[i] - room[i], high[i] + room[i], n) for i in range(2)))
     places = np.column_stack([x.ravel(), y.ravel()])
     return x, y, np.exp(log_densities(flat, places)).sum(axis=1).reshape(x.shape)
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["animate", "save_film"]
 
 Floats = npt.NDArray[np.float64]
+#: How far beyond rows and centres an ellipse is followed, in their range.
+_AROUND = 0.3
 
 
 def animate(
@@ -139,9 +141,18 @@ def animate(
 def _box(
     rows: Floats, frames: Sequence[Frame], columns: tuple[int, int]
 ) -> tuple[float, float, float, float]:
-    """Limits that hold all rows and every centre of every frame."""
-    seen = np.vstack([rows, *(places_of(frame.centers) for frame in frames)])[:, list(columns)]
+    """Limits that hold all rows and every centre of every frame, and most of every ellipse."""
+    picked = list(columns)
+    seen = np.vstack([rows, *(places_of(frame.centers) for frame in frames)])[:, picked]
     low, high = seen.min(axis=0), seen.max(axis=0)
+    far = _AROUND * (high - low)  # an ellipse may be far larger than what it is about
+    least, most = low - far, high + far
+    for components in (frame.centers for frame in frames):
+        if isinstance(components, Components):
+            reach = 2 * np.sqrt(np.diagonal(components.covariances, axis1=1, axis2=2))[:, picked]
+            means = components.means[:, picked]
+            low = np.minimum(low, np.maximum(means - reach, least).min(axis=0))
+            high = np.maximum(high, np.minimum(means + reach, most).max(axis=0))
     room = 0.06 * np.where(high > low, high - low, 1.0)
     (left, bottom), (right, top) = (low - room).tolist(), (high + room).tolist()
     return left, right, bottom, top

@@ -94,7 +94,7 @@ def graph(
                 ax.scatter(
                     x, y, s=_MEDOID if ring else _NODE, c=color_of(cluster),
                     marker=marker_of(cluster), edgecolors=INK if ring else "white",
-                    linewidths=2.0 if ring else 0.6, zorder=3,
+                    linewidths=2.0 if ring else 0.6, zorder=3, clip_on=False,
                 )  # fmt: skip
     if names is not None:
         _write_names(ax, places, [printable(name) for name in names])

@@ -139,10 +139,19 @@ def _name_rows(ax: Axes, names: list[str]) -> None:
     plain(ax)
     ax.spines[:].set_visible(False)
     ax.set_yticks(range(len(names)), names)
-    ax.tick_params(axis="y", length=0, labelsize=8 if len(names) <= 40 else 6)
+    room = 0.6 * _points(ax, 1) / max(len(names), 1)
+    ax.tick_params(axis="y", length=0, labelsize=float(np.clip(room, 3, 8)))
 
 
 def _name_columns(ax: Axes, names: list[str]) -> None:
     ax.set_xticks(range(len(names)), names)
-    crowded = sum(map(len, names)) > 40
+    crowded = 4.6 * len(names) * max(map(len, names), default=0) > _points(ax, 0)
     ax.tick_params(axis="x", length=0, labelsize=9, rotation=90 if crowded else 0)
+
+
+def _points(ax: Axes, side: int) -> float:
+    """The width (0) or height (1) of axes, in points, before the figure is laid out."""
+    figure = ax.get_figure()
+    assert figure is not None
+    low, high = ax.get_window_extent().get_points()
+    return float((high - low)[side] * 72 / figure.figure.dpi)

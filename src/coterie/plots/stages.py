@@ -48,8 +48,9 @@ def stages(history: History | Any, ax: Axes | None = None) -> Axes:
     seconds = [stage.seconds for stage in took]
     ax.barh(range(len(took)), seconds, color=color_of(0), height=0.6)
     for place, length in enumerate(seconds):
+        told = f"{length:.3g} s" if length >= 1 else f"{1000 * length:.3g} ms"
         ax.annotate(
-            f"{length:.3g} s", (length, place), xytext=(5, 0), textcoords="offset points",
+            told, (length, place), xytext=(5, 0), textcoords="offset points",
             va="center", color=INK, fontsize=11,
         )  # fmt: skip
     ax.set_yticks(range(len(took)), [stage.stage for stage in took])
