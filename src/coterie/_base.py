@@ -30,7 +30,7 @@ from coterie._progress import Callback, both, stderr_progress
 from coterie._stored import COLUMNS, Field, Sizes, check_stored
 from coterie.data import OnceSource, Source, as_source, is_dask, is_elsewhere
 from coterie.data import open as open_rows
-from coterie.data.by_name import by_name, frame_by_name
+from coterie.data.by_name import by_name, frame_by_name, opened_by_name
 from coterie.data.scaling import Scaling, scaled_as, standardized
 
 
@@ -143,7 +143,9 @@ class Estimator(BaseEstimator):
         names = None if reset else getattr(self, "feature_names_in_", None)
         if is_dask(X):
             return X if names is None else frame_by_name(X, names.tolist())
-        return open_rows(X, columns=names) if is_elsewhere(X) else X
+        if not is_elsewhere(X):
+            return X
+        return open_rows(X) if names is None else opened_by_name(X, names.tolist())
 
     def _checked_source(self, source: Source, sample_weight: Any, *, reset: bool) -> Source:
         """A source with the right columns, and with these weights if there are any."""

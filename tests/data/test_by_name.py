@@ -103,12 +103,14 @@ def test_scaled_rows_are_scaled_by_name(tmp_path: Path) -> None:
     np.testing.assert_array_equal(plain.predict(asked), plain.labels_)
 
 
-def test_sources_and_collections_without_names_go_by_places() -> None:
+def test_rows_elsewhere_without_names_go_by_places(tmp_path: Path) -> None:
     model = KMeans(2, random_state=0).fit(dd.from_pandas(FRAME, npartitions=2))
     rows = FRAME.to_numpy()
     np.testing.assert_array_equal(model.predict(as_source(rows)), model.labels_)
     found = model.predict(da.from_array(rows, chunks=(100, 3)))
     np.testing.assert_array_equal(found, model.labels_)
+    np.save(tmp_path / "rows.npy", rows)
+    np.testing.assert_array_equal(model.predict(tmp_path / "rows.npy"), model.labels_)
     source = as_source(rows)
     assert by_name(source, ["a", "b", "c"]) is source
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from coterie.data._delimited import no_column
+from coterie.data.opened import open as open_rows
 from coterie.data.scaling import scaled_as
 from coterie.data.source import Source
 
@@ -44,6 +45,15 @@ def by_name(source: Source, names: Sequence[str]) -> Source:
     chosen = source.through(Chosen(tuple(places)), n_cols=len(places))
     chosen.names = tuple(names)
     return chosen
+
+
+def opened_by_name(rows: Any, names: Sequence[str]) -> Source:
+    """What lies elsewhere, a path for example, with these columns; without names as it is.
+
+    No other column is read, so those may hold text.
+    """
+    source = open_rows(rows)
+    return source if source.names is None else open_rows(rows, columns=list(names))
 
 
 def frame_by_name(frame: Any, names: Sequence[str]) -> Any:

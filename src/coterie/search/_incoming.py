@@ -11,8 +11,7 @@ import scipy.sparse as sp
 
 from coterie._doors import checked
 from coterie.data import Source, elsewhere, is_dask, is_elsewhere
-from coterie.data import open as open_rows
-from coterie.data.by_name import by_name, frame_by_name
+from coterie.data.by_name import by_name, frame_by_name, opened_by_name
 from coterie.search._range import check_range, tell_of_lost_digits
 
 
@@ -77,8 +76,7 @@ def with_columns(who: str, rows: Any, names: Sequence[str], name: str) -> Any:
     if isinstance(rows, Source):
         return by_name(rows, names)
     if is_elsewhere(rows):
-        source = open_rows(rows)
-        return source if source.names is None else open_rows(rows, columns=names)
+        return opened_by_name(rows, names)
     for column, (held, found) in enumerate(zip(names, names_of(rows) or (), strict=False)):
         if held != found:
             raise ValueError(
