@@ -121,11 +121,12 @@ class Source(ABC):
     @property
     def n_rows(self) -> int:
         """How many rows there are; counted by a pass where nothing else has told."""
-        if self._n_rows is None:
-            for _ in self:
-                pass
-        assert self._n_rows is not None
-        return self._n_rows
+        known = self._known.get("n_rows")
+        if known is not None:
+            return known
+        for _ in self:
+            pass
+        return self._known["n_rows"]
 
     def __iter__(self) -> Iterator[Block]:
         start = 0

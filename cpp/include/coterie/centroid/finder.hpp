@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coterie/centroid/coarse.hpp"
+#include "coterie/centroid/few_centers.hpp"
 #include "coterie/centroid/nearest.hpp"
 #include "coterie/centroid/packed_bounds.hpp"
 #include "coterie/rows/direct.hpp"
@@ -57,7 +58,10 @@ public:
           n_groups(n_groups),
           values(centers),
           fast(centers, n_cols, frame, order, n_centers),
-          order_(order) {}
+          order_(order) {
+        if (n_groups == 1 && FewCenters<In>::suit(n_centers, n_cols))
+            few_.emplace(centers, n_centers, n_cols, frame);
+    }
 
     PanelRange group(std::int64_t g) const {
         return {fast.n_panels() * g / n_groups, fast.n_panels() * (g + 1) / n_groups};
@@ -69,6 +73,9 @@ public:
     }
     void drop_coarse() { coarse_.reset(); }
     const CoarseCenters* coarse() const { return coarse_ ? &*coarse_ : nullptr; }
+
+    // Where rows are better left as they lie.
+    const FewCenters<In>* few() const { return few_ ? &*few_ : nullptr; }
 
     const Panels<double>& wide() {
         std::call_once(wide_once_,
@@ -90,6 +97,7 @@ public:
 private:
     const std::int32_t* order_;
     std::optional<CoarseCenters> coarse_;
+    std::optional<FewCenters<In>> few_;
     std::once_flag wide_once_, direct_once_;
     Panels<double> wide_;
     DirectCenters direct_;
@@ -295,6 +303,12 @@ private:
 
     void scan_tile(const std::int64_t* row_ids, int count, const std::int64_t* next_ids,
                    const std::uint64_t* wanted, const CoarseCenters* coarse) {
+        if (centers_.few() && !coarse && rows_.col_stride == 1) {
+            looked_at_[0] = true;
+            centers_.few()->scan_rows(rows_, row_ids, count, next_ids ? 2 * width : count, fast_,
+                                      sq_norms_);
+            return weigh_up(count, nullptr);
+        }
         load_tile<In, float>(rows_, centers_.frame, row_ids, count, fast_tile(), sq_norms_,
                              next_ids);
         if (coarse) {

@@ -163,12 +163,8 @@ void all_dists(const Data& data, const double* centers, std::int64_t n_centers, 
     const Chunks chunks(data.rows.n_rows, d * n_centers);
     PerThread<typename RowKind<Data>::Reader> readers(crew.n_at_work(chunks.count()), data.rows);
     crew.run(chunks.count(), [&](std::int64_t chunk, int worker) {
-        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-            auto* to = dists + i * n_centers;
-            direct.each(readers[worker].read(i), [&](std::int64_t j, double sq_dist) {
-                to[j] = static_cast<typename RowKind<Data>::Value>(std::sqrt(sq_dist) / scale);
-            });
-        }
+        for (std::int64_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i)
+            direct.dists(readers[worker].read(i), dists + i * n_centers);
     });
 }
 

@@ -81,7 +81,7 @@ inline Vec<float> load_upper(const PackedBound* from) {
     using namespace detail;
     PackedVec narrow;
     std::memcpy(&narrow, from, sizeof narrow);
-    const auto code = __builtin_convertvector(narrow, IntVec<float>);
+    const auto code = widened<IntVec<float>>(narrow);
     const auto v = (Vec<float>)((code << packed_shift) + packed_base);
     return code == packed_top ? broadcast(longest) : v;
 }
@@ -89,7 +89,7 @@ inline Vec<float> load_lower(const PackedBound* from) {
     using namespace detail;
     PackedVec narrow;
     std::memcpy(&narrow, from, sizeof narrow);
-    const auto code = __builtin_convertvector(narrow, IntVec<float>);
+    const auto code = widened<IntVec<float>>(narrow);
     return (Vec<float>)((code << packed_shift) + packed_base) - broadcast(packed_least);
 }
 

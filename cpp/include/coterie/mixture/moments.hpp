@@ -48,8 +48,8 @@ inline void add_to(double* to, Vec<float> v) {
     typedef float Half __attribute__((vector_size(vector_bytes / 2)));
     Half halves[2];
     std::memcpy(halves, &v, sizeof v);
-    add_to(to, __builtin_convertvector(halves[0], Vec<double>));
-    add_to(to + Simd<double>::lanes, __builtin_convertvector(halves[1], Vec<double>));
+    add_to(to, widened<Vec<double>>(halves[0]));
+    add_to(to + Simd<double>::lanes, widened<Vec<double>>(halves[1]));
 }
 
 template <class V>

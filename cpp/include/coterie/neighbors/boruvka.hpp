@@ -237,8 +237,7 @@ private:
         const Node& leaf = batch.leaf;
         Bits hopeless = 0;
         for (std::int32_t i = 0; i < leaf.size(); i += lanes) {
-            const auto own = __builtin_convertvector(components(leaf.begin + i) == uniform_[node],
-                                                     IntVec<double>);
+            const auto own = widened<IntVec<double>>(components(leaf.begin + i) == uniform_[node]);
             hopeless |= lane_bits(own | (load(batch.reach + i) < broadcast(between))) << i;
         }
         active &= ~hopeless;
@@ -281,8 +280,7 @@ private:
     Bits put_away(const Node& leaf, std::int32_t component, double* reduced) const {
         Bits outside = 0;
         for (std::int32_t i = 0; i < leaf.size(); i += lanes) {
-            const auto other =
-                __builtin_convertvector(components(leaf.begin + i) != component, IntVec<double>);
+            const auto other = widened<IntVec<double>>(components(leaf.begin + i) != component);
             outside |= lane_bits(other) << i;
             store(reduced + i, other ? load(reduced + i) : broadcast(double{infinity}));
         }

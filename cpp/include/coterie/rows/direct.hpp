@@ -5,12 +5,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "coterie/rows/frame.hpp"
 #include "coterie/rows/matrix.hpp"
+#include "coterie/simd/constant.hpp"
 #include "coterie/simd/simd.hpp"
 
 namespace coterie {
@@ -46,7 +48,7 @@ inline Vec<double> load_as_double(const In* from) {
         typedef In Narrow __attribute__((vector_size(lanes * sizeof(In))));
         Narrow v;
         std::memcpy(&v, from, sizeof v);
-        return __builtin_convertvector(v, Vec<double>);
+        return widened<Vec<double>>(v);
     }
 }
 
@@ -92,10 +94,10 @@ class DirectCenters {
 public:
     DirectCenters() = default;
     DirectCenters(const double* centers, std::int64_t n_centers, std::int64_t n_cols, double scale)
-        : n_centers_(n_centers), n_cols_(n_cols), scale_(scale) {
-        constexpr int lanes = Simd<double>::lanes;
-        const std::int64_t padded = (n_centers + lanes - 1) / lanes * lanes;
-        data_.assign(padded * n_cols, 0.0);
+        : data_((n_centers + lanes - 1) / lanes * lanes * n_cols),
+          n_centers_(n_centers),
+          n_cols_(n_cols),
+          scale_(scale) {
         for (std::int64_t j = 0; j < n_centers; ++j)
             for (std::int64_t t = 0; t < n_cols; ++t)
                 data_[(j / lanes * n_cols + t) * lanes + j % lanes] =
@@ -105,16 +107,22 @@ public:
     // visit(j, sq_dist * scale^2) for every centre, in order.
     template <class In, class Visit>
     void each(const In* x, const Visit& visit) const {
-        constexpr int lanes = Simd<double>::lanes;
-        const double* c = data_.data();
-        for (std::int64_t first = 0; first < n_centers_; first += lanes) {
-            Vec<double> sum = {};
-            for (std::int64_t t = 0; t < n_cols_; ++t, c += lanes) {
-                const Vec<double> diff = broadcast(static_cast<double>(x[t]) * scale_) - load(c);
-                sum += rounded(diff * diff);
-            }
-            for (int i = 0; i < lanes && first + i < n_centers_; ++i) visit(first + i, sum[i]);
-        }
+        each_vector(x, 0, [&](std::int64_t first, Vec<double> sq_dists) {
+            double of[lanes];
+            store(of, sq_dists);
+            for (int i = 0; i < lanes && first + i < n_centers_; ++i) visit(first + i, of[i]);
+        });
+    }
+
+    // The distances to all centres, in original units.
+    template <class In>
+    void dists(const In* x, In* to) const {
+        each_vector(x, 0, [&](std::int64_t first, Vec<double> sq_dists) {
+            In of[lanes];
+            for (int i = 0; i < lanes; ++i)
+                of[i] = static_cast<In>(std::sqrt(sq_dists[i]) / scale_);
+            std::copy(of, of + std::min<std::int64_t>(n_centers_ - first, lanes), to + first);
+        });
     }
 
     // Nearest centre (ties: lower index), with the two smallest squared distances times scale^2.
@@ -142,20 +150,14 @@ public:
     // before.
     template <class In>
     double least(const In* x, std::int64_t first) const {
-        constexpr int lanes = Simd<double>::lanes;
         constexpr double none = std::numeric_limits<double>::infinity();
         Vec<double> best = broadcast(none);
-        first = first / lanes * lanes;
-        const double* c = data_.data() + first * n_cols_;
-        for (; first < n_centers_; first += lanes) {
-            Vec<double> sum = {};
-            for (std::int64_t t = 0; t < n_cols_; ++t, c += lanes) {
-                const Vec<double> diff = broadcast(static_cast<double>(x[t]) * scale_) - load(c);
-                sum += rounded(diff * diff);
-            }
-            for (int i = static_cast<int>(n_centers_ - first); i < lanes; ++i) sum[i] = none;
-            best = vec_min(best, sum);
-        }
+        each_vector(x, first / lanes, [&](std::int64_t j, Vec<double> sq_dists) {
+            for (int i = static_cast<int>(std::min<std::int64_t>(n_centers_ - j, lanes)); i < lanes;
+                 ++i)
+                sq_dists[i] = none;
+            best = vec_min(best, sq_dists);
+        });
         double least = none;
         for (int i = 0; i < lanes; ++i) least = std::min(least, best[i]);
         return least;
@@ -164,7 +166,39 @@ public:
     bool empty() const { return data_.empty(); }
 
 private:
-    std::vector<double> data_;
+    static constexpr int lanes = Simd<double>::lanes;
+
+    // visit(first centre, sq_dists * scale^2) for the vectors from `vector` on, in order.
+    template <class In, class Visit>
+    void each_vector(const In* x, std::int64_t vector, const Visit& visit) const {
+        const std::int64_t n_vectors = (n_centers_ + lanes - 1) / lanes;
+        for (; vector + 4 <= n_vectors; vector += 4) some_vectors<4>(x, vector, visit);
+        if (vector < n_vectors)
+            with_up_to<3>(n_vectors - vector, [&](auto n) __attribute__((always_inline)) {
+                some_vectors<n>(x, vector, visit);
+            });
+    }
+
+    // Several at a time: a sum waits for its last addition, those of others need not.
+    template <int n, class In, class Visit>
+    void some_vectors(const In* x, std::int64_t vector, const Visit& visit) const {
+        const double* centers = data_.data() + vector * n_cols_ * lanes;
+        const std::int64_t apart = n_cols_ * lanes, d = n_cols_;
+        const double scale = scale_;
+        Vec<double> sum[n] = {};
+        for (std::int64_t t = 0; t < d; ++t) {
+            const Vec<double> value = broadcast(static_cast<double>(x[t]) * scale);
+#pragma GCC unroll 4
+            for (int v = 0; v < n; ++v) {
+                const Vec<double> diff = value - load(centers + v * apart + t * lanes);
+                sum[v] += rounded(diff * diff);
+            }
+        }
+#pragma GCC unroll 4
+        for (int v = 0; v < n; ++v) visit((vector + v) * lanes, sum[v]);
+    }
+
+    AlignedVector<double> data_;
     std::int64_t n_centers_ = 0, n_cols_ = 0;
     double scale_ = 1;
 };

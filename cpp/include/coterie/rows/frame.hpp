@@ -189,6 +189,22 @@ inline typename Piece<Real>::Type framed_piece(const In* x, const Frame<In>& fra
     return __builtin_convertvector(framed, typename Piece<Real>::Type);
 }
 
+// A vector of a row's values in the frame, as floats.
+template <class In>
+[[gnu::always_inline]] inline Vec<float> framed(const In* x, const In* shift, In scale) {
+    if constexpr (std::is_same_v<In, float>) {
+        return load(x) * broadcast(scale) - load(shift);
+    } else {
+        constexpr int half = Simd<double>::lanes;
+        typedef float Half __attribute__((vector_size(vector_bytes / 2)));
+        Half v[2];
+        for (int i = 0; i < 2; ++i)
+            v[i] = __builtin_convertvector(
+                load(x + i * half) * broadcast(scale) - load(shift + i * half), Half);
+        return concat(v[0], v[1]);
+    }
+}
+
 // As load_pieces, in the frame.
 template <class In, class Real>
 inline Vec<Real> load_framed_pieces(const In* const* rows, const Frame<In>& frame,

@@ -37,7 +37,7 @@ template <class In>
     for (int r = 0; r < exact_lanes; ++r) {
         Few few;
         std::memcpy(&few, rows[r] + t, sizeof few);
-        columns[r] = __builtin_convertvector(few, Vec<double>);
+        columns[r] = widened<Vec<double>>(few);
     }
     transpose(columns);
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -226,6 +227,30 @@ inline Vec<float> gather(const float* base, IntVec<float> index) {
     for (int i = 0; i < Simd<float>::lanes; ++i) v[i] = base[index[i]];
     return v;
 #endif
+}
+
+// The same numbers in wider lanes. Spelled out where GCC 12 makes four instructions of what is one.
+template <class To, class From>
+[[gnu::always_inline]] inline To widened(From v) {
+#if defined(__AVX2__)
+    using Lane = std::remove_cvref_t<decltype(v[0])>;
+    using Wide = std::remove_cvref_t<decltype(To{}[0])>;
+    constexpr bool floats = std::is_same_v<Lane, float> && std::is_same_v<Wide, double>;
+    constexpr bool shorts =
+        std::is_same_v<Lane, std::uint16_t> && std::is_same_v<Wide, std::int32_t>;
+    constexpr bool ints = std::is_same_v<Lane, std::int32_t> && std::is_same_v<Wide, std::int64_t>;
+#if defined(__AVX512F__)
+    if constexpr (floats) return (To)_mm512_cvtps_pd((__m256)v);
+    if constexpr (shorts) return (To)_mm512_cvtepu16_epi32((__m256i)v);
+    if constexpr (ints) return (To)_mm512_cvtepi32_epi64((__m256i)v);
+#else
+    if constexpr (floats) return (To)_mm256_cvtps_pd((__m128)v);
+    if constexpr (shorts) return (To)_mm256_cvtepu16_epi32((__m128i)v);
+    if constexpr (ints) return (To)_mm256_cvtepi32_epi64((__m128i)v);
+#endif
+    if constexpr (!floats && !shorts && !ints)
+#endif
+        return __builtin_convertvector(v, To);
 }
 
 namespace detail {
