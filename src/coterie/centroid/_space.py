@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,7 +167,7 @@ def space_of(blocks: Source, columns: Columns, centers: Floats | None = None) ->
     if weights is not None:
         weight_unit = float(2.0 ** np.minimum(_power_of_two_at_least(weights.max()), 1023))
         weight_bits = float(np.log2(weight_unit) - np.log2(weights[weights > 0].min()))
-    row_bits = max(1, int(np.ceil(np.log2(blocks.n_rows + 1))))
+    row_bits = int(blocks.n_rows).bit_length()
     value_bits = min(_VALUE_BITS, _SUM_BITS - row_bits)
 
     reach = np.maximum(np.abs(columns.min), np.abs(columns.max))
@@ -191,10 +192,10 @@ def space_of(blocks: Source, columns: Columns, centers: Floats | None = None) ->
     missing_bits = max(0.0, weight_bits - _WEIGHT_BITS)
     if wild:
         missing_bits += detail_bits + _VALUE_BITS - value_bits
-    if not np.isfinite(missing_bits):  # of a range that is beyond float64
+    if not math.isfinite(missing_bits):  # of a range that is beyond float64
         raise NotFiniteError
     limit = 120 if blocks.dtype == np.float32 else 900
-    scale = 2.0 ** float(np.clip(-frame_exponent, -limit, limit))
+    scale = 2.0 ** min(max(-frame_exponent, -limit), limit)
     finest = np.maximum(_power_of_two_at_least(reach) - _BITS_BELOW + value_bits, -900)
     step_inverse = 2.0 ** (value_bits - np.maximum(exponent, finest))
     return Space(
@@ -202,7 +203,7 @@ def space_of(blocks: Source, columns: Columns, centers: Floats | None = None) ->
         shift=(shift * scale).astype(blocks.dtype),
         step_inverse=step_inverse,
         origin=shift * step_inverse,
-        limbs=1 + int(np.ceil(missing_bits / LIMB_BITS)),
+        limbs=1 + math.ceil(missing_bits / LIMB_BITS),
         sum_unit=1.0 if np.max(reach) < 2.0**_LARGE_BITS else 2.0 ** (_LARGE_BITS - 1024),
         weight_unit=weight_unit,
         weight_step_inverse=1.0 if weights is None else 2.0**value_bits,

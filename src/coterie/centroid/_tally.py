@@ -85,7 +85,7 @@ class Tally(ABC):
         n_few = max(_FEW_ROWS, _FEW_ROWS_SHARED // self.blocks.n_rows)
         few = self._n_rows_of_each() <= n_few
         few &= ~self.empty
-        if few.any():
+        if np.count_nonzero(few):
             self._put_few_means(few, n_few, means)
         return means
 
