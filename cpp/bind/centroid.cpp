@@ -28,12 +28,12 @@ struct BoundsArgs {
     }
     void check(const Labels& labels, std::int64_t n_centers) const {
         const auto n_rows = static_cast<std::int64_t>(labels.shape(0));
-        require_length(upper, n_rows, "upper must have one entry a row");
+        require_length(upper, n_rows, "upper must have one entry per row");
         require(lower.shape(0) >= 1 && static_cast<std::int64_t>(lower.shape(1)) == n_rows,
                 "lower must have a row for each group and an entry for each row");
-        require_length(radius, n_centers, "radius must have one entry a centre");
+        require_length(radius, n_centers, "radius must have one entry per centre");
         if (drifts) {
-            require_length(*drifts, n_centers, "drifts must have one entry a centre");
+            require_length(*drifts, n_centers, "drifts must have one entry per centre");
             require_indexes(labels.data(), n_rows, n_centers, "labels must lie within the centers");
         }
         if (order) {
@@ -53,7 +53,7 @@ std::pair<std::int64_t, std::int64_t> assign_bounded_rows(Rows<T> rows, Weights 
     const std::int64_t d = data.rows.n_cols;
     const auto k = static_cast<std::int64_t>(centers.shape(0));
     check_centers(centers, d);
-    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    require_length(labels, data.rows.n_rows, "labels must have one entry per row");
     bounds.check(labels, k);
     const Frame<T> frame = space.frame(d);
     const SumsOut out = tally.out(space, k, d);

@@ -57,7 +57,7 @@ std::int64_t assign_and_sum_rows(Given given, Weights weights, CentersIn centers
                                  int n_threads) {
     const auto data = as_weighted(given, weights);
     check_centers(centers, data.rows.n_cols);
-    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    require_length(labels, data.rows.n_rows, "labels must have one entry per row");
     const SumsOut out = tally.out(space, centers.shape(0), data.rows.n_cols);
     return without_gil([&] {
         auto packed = packed_for(data.rows, centers, space);
@@ -70,7 +70,7 @@ void assign_rows(Given given, CentersIn centers, FrameArgs<Value<Given>> frame, 
                  int n_threads) {
     const auto data = as_weighted(given);
     check_centers(centers, data.rows.n_cols);
-    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    require_length(labels, data.rows.n_rows, "labels must have one entry per row");
     without_gil([&] {
         auto packed = packed_for(data.rows, centers, frame);
         assign(data, packed, labels.data(), crew_of(n_threads));
@@ -82,10 +82,11 @@ double sum_sq_dists_of(Given given, Weights weights, CentersIn centers, double s
                        LabelsIn labels, std::optional<Column<double>> sq_dists, int n_threads) {
     const auto data = as_weighted(given, weights);
     check_centers(centers, data.rows.n_cols);
-    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    require_length(labels, data.rows.n_rows, "labels must have one entry per row");
     require_indexes(labels.data(), data.rows.n_rows, centers.shape(0),
                     "labels must lie within the centers");
-    if (sq_dists) require_length(*sq_dists, data.rows.n_rows, "sq_dists must have one entry a row");
+    if (sq_dists)
+        require_length(*sq_dists, data.rows.n_rows, "sq_dists must have one entry per row");
     return without_gil([&] {
         return sum_sq_dists(data, centers.data(), labels.data(), scale,
                             sq_dists ? sq_dists->data() : nullptr, crew_of(n_threads));
@@ -109,8 +110,8 @@ template <class Given>
 void few_means_of(Given given, Weights weights, LabelsIn labels, Column<const bool> few,
                   double unit, Table<double> means, int n_threads) {
     const auto data = as_weighted(given, weights);
-    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
-    require_length(few, means.shape(0), "few must have one entry a cluster");
+    require_length(labels, data.rows.n_rows, "labels must have one entry per row");
+    require_length(few, means.shape(0), "few must have one entry per cluster");
     require(static_cast<std::int64_t>(means.shape(1)) == data.rows.n_cols,
             "means must have the columns of the rows");
     without_gil([&] {

@@ -66,7 +66,7 @@ void require_starts(const Index* starts, std::int64_t n_runs, std::int64_t end, 
 using Weights = std::optional<Column<const double>>;
 
 inline const double* as_weights(const Weights& weights, std::int64_t n_rows) {
-    if (weights) require_length(*weights, n_rows, "weights must have one entry a row");
+    if (weights) require_length(*weights, n_rows, "weights must have one entry per row");
     return weights ? weights->data() : nullptr;
 }
 

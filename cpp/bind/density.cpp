@@ -22,7 +22,7 @@ Border as_border(const std::string& name) {
 
 Density as_density(double eps, double min_weight, const Weights& weights, std::int64_t n_rows) {
     if (!weights) return {eps, min_weight, nullptr, true};
-    require_length(*weights, n_rows, "weights must have one entry a row");
+    require_length(*weights, n_rows, "weights must have one entry per row");
     const double* first = weights->data();
     const bool negative = std::any_of(first, first + n_rows, [](double w) { return w < 0; });
     return {eps, min_weight, first, !negative};
@@ -30,8 +30,8 @@ Density as_density(double eps, double min_weight, const Weights& weights, std::i
 
 Clustering as_clustering(const Labels& labels, const Flags& core, std::int64_t n_rows) {
     require(n_rows > 0 && n_rows < std::int64_t{no_cluster}, "rows must be 1 to 2^32 - 2");
-    require_length(labels, n_rows, "labels must have one entry a row");
-    require_length(core, n_rows, "core must have one entry a row");
+    require_length(labels, n_rows, "labels must have one entry per row");
+    require_length(core, n_rows, "core must have one entry per row");
     return {labels.data(), core.data()};
 }
 
@@ -65,7 +65,7 @@ void label_by_core(Rows<T> core_rows, Column<const std::int64_t> core_labels, do
     const Matrix<const T> x = as_matrix(core_rows), queries = as_matrix(rows);
     require(x.n_rows > 0 && x.n_cols == queries.n_cols, "rows must have the columns of core_rows");
     require_length(core_labels, x.n_rows, "core_labels must have one entry a core row");
-    require_length(labels, queries.n_rows, "labels must have one entry a row");
+    require_length(labels, queries.n_rows, "labels must have one entry per row");
     const Border rule = as_border(border);
     without_gil([&] {
         const Crew crew = crew_of(n_threads);

@@ -18,7 +18,7 @@ template <class T>
 Labelled<T> as_labelled(const Rows<T>& rows, const Weights& weights, const Labels& labels,
                         std::int64_t n_clusters) {
     const Matrix<const T> view = as_matrix(rows);
-    require_length(labels, view.n_rows, "labels must have one entry a row");
+    require_length(labels, view.n_rows, "labels must have one entry per row");
     bool inside = true;
     for (std::int64_t i = 0; i < view.n_rows; ++i) inside &= labels.data()[i] < n_clusters;
     require(inside, "labels must be below the number of clusters");
@@ -36,7 +36,7 @@ template <class T>
 void sum_by_label_of(Rows<T> rows, Weights weights, Labels labels, Column<const double> shift,
                      Table<double> out, int n_threads) {
     const auto given = as_labelled(rows, weights, labels, out.shape(0));
-    require_length(shift, given.rows.n_cols, "shift must have an entry a column");
+    require_length(shift, given.rows.n_cols, "shift must have an entry per column");
     require_shape(out, out.shape(0), given.rows.n_cols + 1, "out must have a column more than X");
     without_gil(
         [&] { sum_by_label(given, out.shape(0), shift.data(), out.data(), crew_of(n_threads)); });
@@ -70,12 +70,12 @@ void silhouette_parts_of(Rows<T> rows, Ids order, Ids starts, Column<const doubl
     const Matrix<const T> view = as_matrix(rows);
     const auto n = static_cast<std::int64_t>(order.shape(0));
     const std::int64_t n_clusters = static_cast<std::int64_t>(starts.shape(0)) - 1;
-    require(n_clusters > 0, "starts must have an entry a cluster and one more");
+    require(n_clusters > 0, "starts must have an entry per cluster and one more");
     require_starts(starts.data(), n_clusters, n, "starts must rise within the order");
     require(starts.data()[0] == 0 && starts.data()[n_clusters] == n,
             "starts must begin and end with the order");
     require_indexes(order.data(), n, view.n_rows, "order must be of rows");
-    require_length(totals, n_clusters, "totals must have an entry a cluster");
+    require_length(totals, n_clusters, "totals must have an entry per cluster");
     require_length(within, n, "within must be as long as the order");
     require_length(nearest, n, "nearest must be as long as the order");
     const ClusterRuns runs{starts.data(), n_clusters, totals.data(), as_weights(weights, n)};
@@ -91,7 +91,7 @@ double expected_mi_of(Ids sizes, Ids counts, Ids other_sizes, Ids other_counts, 
     const auto as_sizes = [&](const Ids& size, const Ids& count) {
         const auto n = static_cast<std::int64_t>(size.shape(0));
         require(n > 0, "there must be a cluster");
-        require_length(count, n, "counts must have an entry a size");
+        require_length(count, n, "counts must have an entry per size");
         for (std::int64_t i = 0; i < n; ++i)
             require(1 <= size.data()[i] && size.data()[i] <= n_rows,
                     "sizes must be from 1 to the number of rows");
@@ -106,8 +106,8 @@ void measure_dips_of(Table<const double> samples, Column<double> dips, Table<std
     const auto n = static_cast<std::int64_t>(samples.shape(0));
     const auto size = static_cast<std::int64_t>(samples.shape(1));
     require(0 < size && size < (std::int64_t{1} << 31), "samples must have 1 to 2^31 - 1 numbers");
-    require_length(dips, n, "dips must have an entry a sample");
-    require_shape(ends, n, 2, "ends must have two columns and a row a sample");
+    require_length(dips, n, "dips must have an entry per sample");
+    require_shape(ends, n, 2, "ends must have two columns and a row per sample");
     without_gil([&] {
         measure_dips({samples.data(), n, size, size, 1}, dips.data(), ends.data(),
                      crew_of(n_threads));

@@ -23,7 +23,7 @@ CsrGraph as_graph(const Starts& starts, const Heads& heads, const Lengths& lengt
     require_starts(starts.data(), n_nodes, n_arcs, "starts must rise within the arcs");
     require_indexes(heads.data(), n_arcs, n_nodes, "heads must be nodes");
     if (lengths) {
-        require_length(*lengths, n_arcs, "lengths must have an entry an arc");
+        require_length(*lengths, n_arcs, "lengths must have an entry per arc");
         bool sound = true;  // else a search would not end
         for (std::int64_t arc = 0; arc < n_arcs; ++arc) sound &= lengths->data()[arc] >= 0;
         require(sound, "lengths must be zero or more");
@@ -36,8 +36,8 @@ void nearest_nodes(Starts starts, Heads heads, Lengths lengths, Column<const std
     const CsrGraph graph = as_graph(starts, heads, lengths);
     const auto n_sources = static_cast<std::int32_t>(sources.shape(0));
     require_indexes(sources.data(), n_sources, graph.n_nodes, "sources must be nodes");
-    require_length(distances, graph.n_nodes, "distances must have an entry a node");
-    require_length(labels, graph.n_nodes, "labels must have an entry a node");
+    require_length(distances, graph.n_nodes, "distances must have an entry per node");
+    require_length(labels, graph.n_nodes, "labels must have an entry per node");
     without_gil([&] {
         std::fill_n(distances.data(), graph.n_nodes, std::numeric_limits<double>::infinity());
         std::fill_n(labels.data(), graph.n_nodes, n_sources);
@@ -56,11 +56,11 @@ void closeness_sums(Starts starts, Heads heads, Lengths lengths, Column<const st
                     std::int64_t n_clusters, Column<double> sums, Column<std::int64_t> n_reached,
                     int n_threads) {
     const CsrGraph graph = as_graph(starts, heads, lengths);
-    require_length(labels, graph.n_nodes, "labels must have an entry a node");
+    require_length(labels, graph.n_nodes, "labels must have an entry per node");
     for (std::int64_t i = 0; i < graph.n_nodes; ++i)
         require(labels.data()[i] < n_clusters, "labels must be clusters");
-    require_length(sums, graph.n_nodes, "sums must have an entry a node");
-    require_length(n_reached, graph.n_nodes, "counts must have an entry a node");
+    require_length(sums, graph.n_nodes, "sums must have an entry per node");
+    require_length(n_reached, graph.n_nodes, "counts must have an entry per node");
     without_gil([&] {
         sum_all_inside(graph, labels.data(), n_clusters, sums.data(), n_reached.data(),
                        crew_of(n_threads));
@@ -71,7 +71,7 @@ void graph_medoids(Starts starts, Heads heads, Lengths lengths, Column<const std
                    Weights weights, bool both_ways, Column<std::int64_t> medoids, int n_threads) {
     const CsrGraph graph = as_graph(starts, heads, lengths);
     const auto n_clusters = static_cast<std::int64_t>(medoids.shape(0));
-    require_length(labels, graph.n_nodes, "labels must have an entry a node");
+    require_length(labels, graph.n_nodes, "labels must have an entry per node");
     for (std::int64_t i = 0; i < graph.n_nodes; ++i)
         require(labels.data()[i] < n_clusters, "labels must be clusters");
     require_indexes(medoids.data(), n_clusters, graph.n_nodes, "medoids must be nodes");

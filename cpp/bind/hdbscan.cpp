@@ -18,7 +18,7 @@ void merge_tree_of(Column<const std::int32_t> heads, Column<const std::int32_t> 
                    Column<std::int32_t> sizes) {
     require_tree(as_span(heads), as_span(tails));
     for (const std::size_t length : {left.shape(0), right.shape(0), sizes.shape(0)})
-        require(length == heads.shape(0), "there must be an entry an edge");
+        require(length == heads.shape(0), "there must be an entry per edge");
     without_gil([&] {
         merge_tree(as_span(heads), as_span(tails), left.data(), right.data(), sizes.data(),
                    crew_of(1));
@@ -66,9 +66,9 @@ std::int32_t condense_of(Column<const std::int32_t> left, Column<const std::int3
     require(n_rows >= 2 && n_rows <= std::int64_t{1} << 30, "there must be 2 to 2^30 rows");
     require(min_cluster_size >= 2, "a cluster must have two rows");
     for (const std::size_t length : {right.shape(0), heights.shape(0), sizes.shape(0)})
-        require(length == left.shape(0), "there must be an entry a merge");
+        require(length == left.shape(0), "there must be an entry per merge");
     for (const std::size_t length : {row_cluster.shape(0), row_lambda.shape(0)})
-        require(length == left.shape(0) + 1, "there must be an entry a row");
+        require(length == left.shape(0) + 1, "there must be an entry per row");
     require_merges(as_span(left), as_span(right), as_span(sizes));
     const std::int64_t most = std::max<std::int64_t>(1, 2 * (n_rows / min_cluster_size) - 1);
     for (const std::size_t length : {parent.shape(0), size.shape(0), birth.shape(0), death.shape(0),
@@ -89,7 +89,7 @@ void select_clusters_of(Column<const std::int32_t> parent, Column<const std::int
                         Column<std::int32_t> owner) {
     for (const std::size_t length :
          {size.shape(0), birth.shape(0), stability.shape(0), owner.shape(0)})
-        require(length == parent.shape(0) && length > 0, "there must be an entry a cluster");
+        require(length == parent.shape(0) && length > 0, "there must be an entry per cluster");
     for (std::size_t c = 1; c < parent.shape(0); ++c)
         require(0 <= parent.data()[c] && parent.data()[c] < static_cast<std::int64_t>(c),
                 "parents must come before their children");

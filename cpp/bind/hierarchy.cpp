@@ -52,10 +52,10 @@ void link_vectors_of(std::string method, Rows<T> rows, Weights sizes, Column<con
                      double scale, std::optional<Column<const std::int64_t>> first,
                      Table<double> table, int n_threads) {
     require_table(table, rows.shape(0));
-    if (sizes) require_length(*sizes, rows.shape(0), "sizes must have one entry a row");
-    require_length(shift, rows.shape(1), "shift must have one entry a column");
+    if (sizes) require_length(*sizes, rows.shape(0), "sizes must have one entry per row");
+    require_length(shift, rows.shape(1), "shift must have one entry per column");
     if (first) {
-        require_length(*first, rows.shape(0), "first must have one entry a row");
+        require_length(*first, rows.shape(0), "first must have one entry per row");
         require_indexes(first->data(), rows.shape(0), rows.shape(0), "first must be a row");
         for (std::size_t i = 0; i < rows.shape(0); ++i)
             require(first->data()[i] != static_cast<std::int64_t>(i), "first must be another row");
@@ -73,7 +73,7 @@ void link_vectors_of(std::string method, Rows<T> rows, Weights sizes, Column<con
 void link_genie_of(Column<const std::int32_t> heads, Column<const std::int32_t> tails,
                    Column<const double> lengths, double threshold, Table<double> table) {
     require_tree(as_span(heads), as_span(tails));
-    require_length(lengths, heads.shape(0), "lengths must have one entry an edge");
+    require_length(lengths, heads.shape(0), "lengths must have one entry per edge");
     require_table(table, static_cast<std::int64_t>(heads.shape(0)) + 1);
     without_gil([&] {
         link_genie(as_span(heads), as_span(tails), lengths.data(), threshold, table.data(),
@@ -84,7 +84,7 @@ void link_genie_of(Column<const std::int32_t> heads, Column<const std::int32_t> 
 void hand_labels_down_of(Table<const std::int64_t> parts, Column<std::int64_t> labels) {
     const auto n_merges = static_cast<std::int64_t>(parts.shape(0));
     require(parts.shape(1) == 2, "a merge has two parts");
-    require_length(labels, 2 * n_merges + 1, "labels must have one entry a node");
+    require_length(labels, 2 * n_merges + 1, "labels must have one entry per node");
     for (std::int64_t i = 0; i < 2 * n_merges; ++i)
         require(0 <= parts.data()[i] && parts.data()[i] <= n_merges + i / 2,
                 "parts must be nodes that are there before");

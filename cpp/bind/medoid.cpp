@@ -128,7 +128,7 @@ public:
 
     // Other weights of the rows; the search begins anew.
     void weigh(Column<const double> weights) {
-        require_length(weights, n_rows_, "weights must have one entry a row");
+        require_length(weights, n_rows_, "weights must have one entry per row");
         weights_.assign(weights.data(), weights.data() + n_rows_);
         started_ = false;
         visit([&](auto& searching) { searching.open(this->weights(), allowed()); });
@@ -145,7 +145,7 @@ public:
     // Distances of one candidate to all rows.
     void lengths(std::int64_t candidate, Column<double> out, int n_threads) {
         require_candidates(&candidate, 1);
-        require_length(out, n_rows_, "lengths must have an entry a row");
+        require_length(out, n_rows_, "lengths must have an entry per row");
         visit([&](auto& searching) {
             const std::int64_t n_pieces = (n_rows_ + medoid_piece - 1) / medoid_piece;
             crew_of(n_threads).run(n_pieces, [&](std::int64_t piece, int) {
@@ -164,7 +164,7 @@ public:
                          int n_threads) {
         require(n_rows_ == n_candidates_, "the rows must be the candidates");
         const auto n_clusters = static_cast<std::int64_t>(medoids.shape(0));
-        require_length(labels, n_rows_, "labels must have an entry a row");
+        require_length(labels, n_rows_, "labels must have an entry per row");
         require_indexes(labels.data(), n_rows_, n_clusters, "labels must be clusters");
         visit([&](auto& searching) {
             find_cluster_medoids(searching.distances, weights(), allowed(), labels.data(),
@@ -179,12 +179,12 @@ private:
         n_rows_ = made->distances.n_rows();
         require(n_candidates_ > 0 && n_rows_ > 0, "there must be candidates and rows");
         if (weights) {
-            require_length(*weights, n_rows_, "weights must have one entry a row");
+            require_length(*weights, n_rows_, "weights must have one entry per row");
             weights_.assign(weights->data(), weights->data() + n_rows_);
         }
         n_allowed_ = n_candidates_;
         if (allowed) {
-            require_length(*allowed, n_candidates_, "allowed must have one entry a candidate");
+            require_length(*allowed, n_candidates_, "allowed must have one entry per candidate");
             allowed_.assign(allowed->data(), allowed->data() + n_candidates_);
             n_allowed_ = std::count(allowed_.begin(), allowed_.end(), 1);
         }
@@ -228,7 +228,7 @@ void fill_lengths(Rows<Real> candidates, Rows<Real> rows, MetricArgs metric_args
                   int n_threads) {
     require(candidates.shape(1) == rows.shape(1), "candidates must have the columns of the rows");
     require(out.shape(0) == candidates.shape(0) && out.shape(1) == rows.shape(0),
-            "lengths must have a row a candidate and a column a row");
+            "lengths must have a row per candidate and a column per row");
     const Metric metric = as_metric(metric_args, rows.shape(1));
     without_gil([&] {
         const MeasuredDistances<Real> distances(metric, as_matrix(candidates), as_matrix(rows));

@@ -28,7 +28,7 @@ inline Metric as_metric(const MetricArgs& args, std::int64_t n_cols) {
         Column<const double> values;
         require(nb::try_cast(args[i], values, false),
                 "ranges and weights of a metric are float64 arrays");
-        require_length(values, n_cols, "ranges and weights have an entry a column");
+        require_length(values, n_cols, "ranges and weights have an entry per column");
         return values.data();  // which the tuple keeps alive
     };
     const double *ranges = column(2), *weights = column(3);

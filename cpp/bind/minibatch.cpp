@@ -22,7 +22,7 @@ struct MeansArgs {
     StepState state(std::int64_t n_cols) const {
         require(centers.shape(0) > 0 && static_cast<std::int64_t>(centers.shape(1)) == n_cols,
                 "centers must have the columns of the rows");
-        require_length(counts, centers.shape(0), "counts must have one entry a centre");
+        require_length(counts, centers.shape(0), "counts must have one entry per centre");
         return {centers.data(), counts.data(), static_cast<std::int64_t>(centers.shape(0)),
                 rows_since_check};
     }
@@ -37,8 +37,8 @@ struct StepsArgs {
                read_attribute(from, "sq_moves", sq_moves);
     }
     StepReport report(std::int64_t n_steps) const {
-        require_length(inertias, n_steps, "inertias must have one entry a step");
-        require_length(sq_moves, n_steps, "sq_moves must have one entry a step");
+        require_length(inertias, n_steps, "inertias must have one entry per step");
+        require_length(sq_moves, n_steps, "sq_moves must have one entry per step");
         return {inertias.data(), sq_moves.data()};
     }
 };

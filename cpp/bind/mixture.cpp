@@ -39,8 +39,8 @@ PosteriorOut as_posterior(const Maybe<Column<double>>& row_log_prob,
                           const Maybe<Table<double>>& resp,
                           const Maybe<Column<std::int32_t>>& labels, std::int64_t n,
                           std::int64_t k) {
-    if (row_log_prob) require_length(*row_log_prob, n, "row_log_prob must have one entry a row");
-    if (labels) require_length(*labels, n, "labels must have one entry a row");
+    if (row_log_prob) require_length(*row_log_prob, n, "row_log_prob must have one entry per row");
+    if (labels) require_length(*labels, n, "labels must have one entry per row");
     require(!resp || has_shape(*resp, {n, k}),
             "resp must have a row for each row and a column for each component");
     return {data_or_null(row_log_prob), data_or_null(resp), data_or_null(labels)};
@@ -51,8 +51,8 @@ GaussianMixture as_mixture(const Doubles& log_weights, const Table<const double>
     const auto k = static_cast<std::int64_t>(means.shape(0));
     const auto d = static_cast<std::int64_t>(means.shape(1));
     require(k > 0 && d > 0, "means must have at least one row and one column");
-    require_length(log_weights, k, "log_weights must have one entry a component");
-    require_length(log_norms, k, "log_norms must have one entry a component");
+    require_length(log_weights, k, "log_weights must have one entry per component");
+    require_length(log_norms, k, "log_norms must have one entry per component");
     const bool diagonal = has_shape(factors, {k, d}), full = has_shape(factors, {k, d, d});
     require(diagonal || full || has_shape(factors, {1, d, d}),
             "factors must have the shape (k, d, d), (1, d, d) or (k, d)");
@@ -71,7 +71,7 @@ Maybe<MomentsOut> as_moments(const Maybe<Column<double>>& counts, const Maybe<Ta
     require(counts.has_value() == first.has_value() && (counts || !second),
             "counts and first are given together, second only with them");
     if (!counts) return std::nullopt;
-    require_length(*counts, k + 1, "counts must have one entry a component and one more");
+    require_length(*counts, k + 1, "counts must have one entry per component and one more");
     require(has_shape(*first, {k, d}), "first must have the shape of the means");
     if (!second) return MomentsOut{counts->data(), first->data(), Products::none, nullptr};
     const bool full = has_shape(*second, {k, d, d});
@@ -111,11 +111,11 @@ std::pair<double, double> linear_pass_of(const Data& data, const Doubles& offset
     require(k > 0 && d > 0, "slopes must have at least one row and one column");
     require(static_cast<std::int64_t>(slopes.shape(1)) == d,
             "slopes must have the columns of the rows");
-    require_length(offsets, k, "offsets must have one entry a component");
+    require_length(offsets, k, "offsets must have one entry per component");
     require(any_alive(offsets), "offsets are all -inf: at least one component must have weight");
     const PosteriorOut out = as_posterior(row_log_prob, resp, labels, n, k);
     require(counts.has_value() == first.has_value(), "counts and first are given together");
-    if (counts) require_length(*counts, k, "counts must have one entry a component");
+    if (counts) require_length(*counts, k, "counts must have one entry per component");
     require(!first || has_shape(*first, {k, d}), "first must have the shape of the slopes");
     const LinearOut sums{data_or_null(counts), data_or_null(first)};
     const Likelihood total = without_gil([&] {
@@ -170,8 +170,8 @@ void factor_inverses_of(Cube<const double> matrices, Doubles least, Cube<double>
     const auto d = static_cast<std::int64_t>(matrices.shape(1));
     const std::int64_t k = stack_size(matrices, d);
     require(has_shape(factors, {k, d, d}), "factors must have the shape of the matrices");
-    require_length(least, k, "least must have one entry a matrix");
-    require_length(found, k, "found must have one entry a matrix");
+    require_length(least, k, "least must have one entry per matrix");
+    require_length(found, k, "found must have one entry per matrix");
     without_gil([&] {
         factor_inverses(matrices.data(), least.data(), k, d, factors.data(), found.data());
     });
@@ -188,9 +188,9 @@ void scatter_about_moved(Doubles counts, Table<const double> first, Cube<const d
                          Table<const double> moved, Cube<double> scatter) {
     const auto d = static_cast<std::int64_t>(second.shape(1));
     const std::int64_t k = stack_size(second, d);
-    require_length(counts, k, "counts must have one entry a component");
-    require(has_shape(first, {k, d}), "first must have a row a component");
-    require(has_shape(moved, {k, d}), "moved must have a row a component");
+    require_length(counts, k, "counts must have one entry per component");
+    require(has_shape(first, {k, d}), "first must have a row per component");
+    require(has_shape(moved, {k, d}), "moved must have a row per component");
     require(has_shape(scatter, {k, d, d}), "scatter must have the shape of second");
     without_gil([&] {
         scatter_about(counts.data(), first.data(), second.data(), moved.data(), k, d,

@@ -32,7 +32,7 @@ void all_lengths_of(AnyRows queries, AnyRows rows, MetricArgs metric_args, Table
                     "queries must have the columns of the rows");
             require(static_cast<std::int64_t>(lengths.shape(0)) == asking.n_rows() &&
                         lengths.shape(1) == given.shape(0),
-                    "lengths must have a row a query and a column a row");
+                    "lengths must have a row per query and a column per row");
             without_gil([&] {
                 all_lengths(metric, asking, as_matrix(given), lengths.data(), crew_of(n_threads));
             });
@@ -76,7 +76,7 @@ public:
         const Asking asking(index_, queries);
         const auto k = static_cast<std::int64_t>(lengths.shape(1));
         require_neighbors(k);
-        require_length(lengths, asking.n_rows(), "lengths must have a row a query");
+        require_length(lengths, asking.n_rows(), "lengths must have a row per query");
         require(row_ids.shape(0) == lengths.shape(0) && row_ids.shape(1) == lengths.shape(1),
                 "row_ids must have the shape of the lengths");
         without_gil([&] {
@@ -89,8 +89,8 @@ public:
                      Column<double> mean, int n_threads) const {
         const Asking asking(index_, queries);
         require_neighbors(k);
-        require_length(kth, asking.n_rows(), "kth must have an entry a query");
-        require_length(mean, asking.n_rows(), "mean must have an entry a query");
+        require_length(kth, asking.n_rows(), "kth must have an entry per query");
+        require_length(mean, asking.n_rows(), "mean must have an entry per query");
         without_gil([&] {
             coterie::kth_lengths(index_, asking.queries(), k, kth.data(), mean.data(),
                                  crew_of(n_threads));
@@ -100,8 +100,9 @@ public:
     void count_within(const std::optional<AnyRows>& queries, double radius, Weights weights,
                       Column<double> counts, int n_threads) const {
         const Asking asking(index_, queries);
-        if (weights) require_length(*weights, index_.n_rows(), "weights must have an entry a row");
-        require_length(counts, asking.n_rows(), "counts must have an entry a query");
+        if (weights)
+            require_length(*weights, index_.n_rows(), "weights must have an entry per row");
+        require_length(counts, asking.n_rows(), "counts must have an entry per query");
         without_gil([&] {
             coterie::count_within(index_, asking.queries(), radius,
                                   weights ? weights->data() : nullptr, counts.data(),
@@ -114,7 +115,7 @@ public:
                      Column<double> lengths, int n_threads) const {
         const Asking asking(index_, queries);
         const std::int64_t n = asking.n_rows();
-        require_length(starts, n + 1, "starts must have an entry a query and one more");
+        require_length(starts, n + 1, "starts must have an entry per query and one more");
         require_starts(starts.data(), n, row_ids.shape(0), "starts must rise within row_ids");
         require_length(row_ids, starts.data()[n], "row_ids must end where starts does");
         require_length(lengths, row_ids.shape(0), "lengths must be as long as row_ids");
@@ -126,7 +127,7 @@ public:
 
     void spanning_tree(Weights cores, Column<std::int32_t> heads, Column<std::int32_t> tails,
                        Column<double> lengths, int n_threads) const {
-        if (cores) require_length(*cores, index_.n_rows(), "cores must have an entry a row");
+        if (cores) require_length(*cores, index_.n_rows(), "cores must have an entry per row");
         for (const std::size_t length : {heads.shape(0), tails.shape(0), lengths.shape(0)})
             require(static_cast<std::int64_t>(length) + 1 == index_.n_rows(),
                     "a tree has one edge less than it has rows");
@@ -146,10 +147,10 @@ public:
                            Column<std::int64_t> row_ids, Column<double> lengths,
                            int n_threads) const {
         const Asking asking(index_, queries);
-        require_length(row_cores, index_.n_rows(), "row_cores must have an entry a row");
+        require_length(row_cores, index_.n_rows(), "row_cores must have an entry per row");
         for (const std::size_t length : {query_cores.shape(0), row_ids.shape(0), lengths.shape(0)})
             require(static_cast<std::int64_t>(length) == asking.n_rows(),
-                    "there must be an entry a query");
+                    "there must be an entry per query");
         const Reach reach{index_.metric(), row_cores.data(), query_cores.data(), alpha};
         without_gil([&] {
             coterie::nearest_reachable(index_, *asking.queries(), reach, row_ids.data(),

@@ -38,7 +38,7 @@ void require_codewords(const Table<T>& codewords) {
 
 void require_codes(const Codes& codes, PartCuts cuts, std::int64_t n_codes) {
     require(static_cast<std::int64_t>(codes.shape(1)) == cuts.n_parts,
-            "codes must have one entry a part");
+            "codes must have one entry per part");
     const std::uint8_t* end = codes.data() + codes.size();
     require(n_codes > 255 ||
                 std::all_of(codes.data(), end, [&](std::uint8_t code) { return code < n_codes; }),
@@ -49,11 +49,11 @@ bool encode(Table<const float> rows, Table<const float> codewords, Starts starts
             Column<const float> shift, Table<std::uint8_t> codes, int n_threads) {
     require_codewords(codewords);
     require(rows.shape(1) == codewords.shape(1), "codewords must have the columns of the rows");
-    require_length(shift, codewords.shape(1), "shift must have one entry a column");
+    require_length(shift, codewords.shape(1), "shift must have one entry per column");
     const PartCuts cuts = as_cuts(starts, codewords.shape(1));
     require(codes.shape(0) == rows.shape(0) &&
                 static_cast<std::int64_t>(codes.shape(1)) == cuts.n_parts,
-            "codes must have a row a row and a column a part");
+            "codes must have a row per row and a column per part");
     return without_gil([&] {
         return encode_rows(in_order(rows), Codebooks(in_order(codewords), cuts, shift.data()),
                            codes.data(), crew_of(n_threads));
@@ -78,7 +78,7 @@ void code_errors(Table<const float> rows, Codes codes, Table<const float> codewo
     require_codes(codes, cuts, codewords.shape(0));
     require(rows.shape(0) == codes.shape(0) && rows.shape(1) == codewords.shape(1),
             "rows must have the columns of the codewords");
-    require_length(errors, cuts.n_parts, "errors must have one entry a part");
+    require_length(errors, cuts.n_parts, "errors must have one entry per part");
     without_gil([&] {
         sum_code_errors(in_order(rows), codes.data(), in_order(codewords), cuts, errors.data(),
                         crew_of(n_threads));
@@ -107,7 +107,7 @@ void distance_tables(Table<const float> queries, Table<const float> codewords, S
     require(tables.shape(0) == queries.shape(0) &&
                 static_cast<std::int64_t>(tables.shape(1)) == cuts.n_parts &&
                 tables.shape(2) == codewords.shape(0),
-            "tables must have an entry a query, part and codeword");
+            "tables must have an entry per query, part and codeword");
     without_gil([&] {
         fill_tables(in_order(queries), in_order(codewords), cuts, tables.data(),
                     crew_of(n_threads));
@@ -119,7 +119,7 @@ void distances_by_tables(Cube<const float> tables, Codes codes, Table<float> dis
     const auto n_parts = static_cast<std::int64_t>(tables.shape(1));
     require_codes(codes, {nullptr, n_parts}, tables.shape(2));
     require(distances.shape(0) == tables.shape(0) && distances.shape(1) == codes.shape(0),
-            "distances must have a row a query and a column a code");
+            "distances must have a row per query and a column per code");
     without_gil([&] {
         sum_tables(tables.data(), tables.shape(0), tables.shape(2), codes.data(), codes.shape(0),
                    n_parts, distances.data(), crew_of(n_threads));
@@ -129,9 +129,9 @@ void distances_by_tables(Cube<const float> tables, Codes codes, Table<float> dis
 void split_parts(Table<const float> rows, Starts starts, Column<const float> shift,
                  Column<float> out, Column<double> squares, int n_threads) {
     const PartCuts cuts = as_cuts(starts, rows.shape(1));
-    require_length(shift, rows.shape(1), "shift must have one entry a column");
+    require_length(shift, rows.shape(1), "shift must have one entry per column");
     require_length(out, rows.size(), "there must be room for all rows");
-    require_length(squares, cuts.n_parts, "squares must have one entry a part");
+    require_length(squares, cuts.n_parts, "squares must have one entry per part");
     without_gil([&] {
         split_rows(in_order(rows), cuts, shift.data(), out.data(), squares.data(),
                    crew_of(n_threads));
@@ -152,7 +152,7 @@ void seed_part_means(Column<const float> data, Starts starts, Column<const std::
     require_indexes(row_ids.data(), row_ids.shape(0), rows.n_rows, "row_ids must be rows");
     require(static_cast<std::int64_t>(uniforms.shape(0)) == cuts.n_parts &&
                 uniforms.shape(1) == centers.shape(0) && uniforms.shape(2) > 0,
-            "uniforms must have an entry a part, centre and try");
+            "uniforms must have an entry per part, centre and try");
     without_gil([&] {
         seed_parts(rows, row_ids.data(), row_ids.shape(0), uniforms.data(), uniforms.shape(2),
                    in_order(centers), crew_of(n_threads));
@@ -167,12 +167,12 @@ void assign_part_means(Column<const float> data, Starts starts, Table<const doub
     const PartRows rows = as_part_rows(data, cuts);
     const auto n_parts = static_cast<std::size_t>(cuts.n_parts);
     require(codes.shape(0) == n_parts && static_cast<std::int64_t>(codes.shape(1)) == rows.n_rows,
-            "codes must have a row a part and a column a row");
+            "codes must have a row per part and a column per row");
     require(sums.shape(0) == centers.shape(0) && sums.shape(1) == centers.shape(1),
             "sums must be like the centres");
     require(counts.shape(0) == n_parts && counts.shape(1) == centers.shape(0),
-            "counts must have a row a part and a column a codeword");
-    require_length(changed, cuts.n_parts, "changed must have one entry a part");
+            "counts must have a row per part and a column a codeword");
+    require_length(changed, cuts.n_parts, "changed must have one entry per part");
     without_gil([&] {
         assign_parts(rows, in_order(centers),
                      {codes.data(), sums.data(), counts.data(), changed.data()},

@@ -44,9 +44,9 @@ template <class T, class Index>
 Csr<T, Index> as_rows(const CsrRows<T, Index>& rows) {
     const auto& [values, columns, starts, n_rows, n_cols] = rows;
     require(static_cast<std::int64_t>(starts.shape(0)) == n_rows + 1 && n_rows >= 0,
-            "starts must have one entry a row and one at the end");
+            "starts must have one entry per row and one at the end");
     const auto n_values = static_cast<std::int64_t>(values.shape(0));
-    require_length(columns, n_values, "columns must have one entry a value");
+    require_length(columns, n_values, "columns must have one entry per value");
     require_starts(starts.data(), n_rows, n_values, "starts must rise within the values");
     require_indexes(columns.data() + starts(0), starts(n_rows) - starts(0), n_cols,
                     "columns must lie within the columns");

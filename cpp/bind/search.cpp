@@ -26,8 +26,8 @@ void search_flat_of(Table<const In> rows, Column<const std::int64_t> row_ids,
         view(rows), row_ids.data(), {static_cast<In>(scale), shift.data()}, measure_of(metric)};
     const Matrix<const In> asked = view(queries);
     require(flat.rows.n_rows > 0 && flat.rows.n_cols > 0, "there must be rows and columns");
-    require_length(row_ids, flat.rows.n_rows, "there must be one id a row");
-    require_length(shift, flat.rows.n_cols, "there must be one shift a column");
+    require_length(row_ids, flat.rows.n_rows, "there must be one id per row");
+    require_length(shift, flat.rows.n_cols, "there must be one shift per column");
     require(asked.n_cols == flat.rows.n_cols, "queries and rows must have the same columns");
     require_answers(values, ids, asked.n_rows);
     without_gil([&] {
@@ -82,7 +82,7 @@ void search_codes_and_compare_of(Cube<const std::uint8_t> blocks,
                                          measure_of(metric), view(rows), view(queries)};
     const search::Codes codes = codes_of(blocks, compare.rows.n_rows, n_parts, bits);
     require(n_found > 0, "some rows must be found");
-    require_length(row_ids, codes.n_rows, "there must be one id a row");
+    require_length(row_ids, codes.n_rows, "there must be one id per row");
     require(compare.rows.n_cols == compare.queries.n_cols,
             "queries and rows must have the same columns");
     require_length(tables, compare.queries.n_rows, "there must be tables for every query");
@@ -106,8 +106,8 @@ void search_certified_of(Cube<const std::uint8_t> blocks, Column<const std::int6
                                       longest,    stretch,        measure_of(metric)};
     const search::Codes codes = codes_of(blocks, coded.rows.n_rows, n_parts, bits);
     const Matrix<const In> asked = view(queries);
-    require_length(row_ids, coded.rows.n_rows, "there must be one id a row");
-    require_length(errors, coded.rows.n_rows, "there must be one error a row");
+    require_length(row_ids, coded.rows.n_rows, "there must be one id per row");
+    require_length(errors, coded.rows.n_rows, "there must be one error per row");
     require(asked.n_cols == coded.rows.n_cols, "queries and rows must have the same columns");
     require_length(tables, asked.n_rows, "there must be tables for every query");
     require_tables(tables, codes);
@@ -129,7 +129,7 @@ void code_tables_of(Column<const float> words, Column<const std::int64_t> starts
                                   static_cast<std::int64_t>(tables.shape(2))};
     const auto n_cols = static_cast<std::int64_t>(queries.shape(1));
     const auto n_queries = static_cast<std::int64_t>(queries.shape(0));
-    require_length(starts, books.n_parts + 1, "starts must have one entry a part and one more");
+    require_length(starts, books.n_parts + 1, "starts must have one entry per part and one more");
     require_starts(starts.data(), books.n_parts, n_cols, "parts must lie within the columns");
     require_length(words, (starts(books.n_parts) - starts(0)) * books.n_words,
                    "there must be codewords for every part");

@@ -59,9 +59,9 @@ struct ListArgs {
         if (bits == 8) return;  // terms are of 4 bits
         require(static_cast<std::int64_t>(terms.shape(0)) == block_starts.back() &&
                     terms.shape(1) == search::block_rows,
-                "there must be one term a row of the blocks");
-        require_length(term_lows, n_lists, "there must be one least term a list");
-        require_length(term_steps, n_lists, "there must be one step of terms a list");
+                "there must be one term per row of the blocks");
+        require_length(term_lows, n_lists, "there must be one least term per list");
+        require_length(term_steps, n_lists, "there must be one step of terms per list");
     }
 
     search::Lists view() const {
@@ -93,14 +93,15 @@ struct SpaceArgs {
                                         std::int64_t{1} << lists.bits};
         const search::ListSpace space{books, measure, bind::view(centers), bind::view(queries)};
         const std::int64_t n_cols = space.queries.n_cols;
-        require_length(starts, books.n_parts + 1, "starts must have one entry a part and one more");
+        require_length(starts, books.n_parts + 1,
+                       "starts must have one entry per part and one more");
         require_starts(starts.data(), books.n_parts, n_cols, "parts must lie within the columns");
         require_length(words, n_cols, "there must be codewords for every column");
         require(static_cast<std::int64_t>(words.shape(1)) == books.n_words,
                 "there must be 2^bits codewords");
         require(space.centers.n_cols == n_cols, "queries and centres must have the same columns");
         require_length(lists.row_starts, space.centers.n_rows + 1,
-                       "there must be one centre a list");
+                       "there must be one centre per list");
         if (lists.bits == 4) require_length(lists.origin, n_cols, "the origin must be a point");
         return space;
     }
@@ -136,11 +137,11 @@ struct ProofArgs {
     search::CodedRows<In> checked(const ListArgs& lists, Measure measure) const {
         const auto n_rows = static_cast<std::int64_t>(rows.shape(0));
         const std::int64_t n_lists = static_cast<std::int64_t>(lists.row_starts.shape(0)) - 1;
-        require_length(lists.ids, n_rows, "there must be one id a row");
-        require_length(ids, n_rows, "there must be one id a row");
-        require_length(errors, n_rows, "there must be one error a row");
-        require_length(radii, n_lists, "there must be one radius a list");
-        require_length(worst_errors, n_lists, "there must be one worst error a list");
+        require_length(lists.ids, n_rows, "there must be one id per row");
+        require_length(ids, n_rows, "there must be one id per row");
+        require_length(errors, n_rows, "there must be one error per row");
+        require_length(radii, n_lists, "there must be one radius per list");
+        require_length(worst_errors, n_lists, "there must be one worst error per list");
         return {view(rows), ids.data(), errors.data(), longest, stretch, measure};
     }
 };
@@ -172,10 +173,10 @@ void row_terms_of(ListArgs lists, const SpaceArgs& given, Table<std::uint16_t> n
     lists.check();
     require(lists.bits == 4, "terms are of codes of 4 bits");
     const search::ListSpace space = given.checked(lists, Measure::squares);
-    require_length(numbers, lists.block_starts.back(), "there must be one number a row");
-    require(numbers.shape(1) == search::block_rows, "there must be one number a row");
-    require_length(lows, space.centers.n_rows, "there must be one least term a list");
-    require_length(steps, space.centers.n_rows, "there must be one step a list");
+    require_length(numbers, lists.block_starts.back(), "there must be one number per row");
+    require(numbers.shape(1) == search::block_rows, "there must be one number per row");
+    require_length(lows, space.centers.n_rows, "there must be one least term per list");
+    require_length(steps, space.centers.n_rows, "there must be one step per list");
     without_gil([&] {
         search::make_row_terms(lists.view(), space, numbers.data(), lows.data(), steps.data(),
                                crew_of(n_threads));
@@ -193,7 +194,7 @@ void search_lists_and_compare_of(ListArgs lists, const SpaceArgs& given, Probes 
     const search::ListSpace space = given.checked(lists, measure_of_codes(compare.measure));
     require_probes(probes, space);
     require(n_found > 0, "some rows must be found");
-    require_length(lists.ids, compare.rows.n_rows, "there must be one id a row");
+    require_length(lists.ids, compare.rows.n_rows, "there must be one id per row");
     require(compare.rows.n_cols == compare.queries.n_cols,
             "queries and rows must have the same columns");
     require_length(queries, space.queries.n_rows, "queries must be those of the space");

@@ -20,10 +20,10 @@ Seeds as_seeds(const Table<const double>& seeds, std::int64_t n_cols) {
 
 SeedDistances as_distances(const Column<double>& closest, const Column<std::int32_t>& nearest,
                            const Column<double>& totals, std::int64_t n_rows, std::int64_t n_cols) {
-    require_length(closest, n_rows, "closest must have one entry a row");
-    require_length(nearest, n_rows, "nearest must have one entry a row");
+    require_length(closest, n_rows, "closest must have one entry per row");
+    require_length(nearest, n_rows, "nearest must have one entry per row");
     require_length(totals, seeding_chunks(n_rows, n_cols).count(),
-                   "totals must have one entry a chunk");
+                   "totals must have one entry per chunk");
     return {closest.data(), nearest.data(), totals.data()};
 }
 
@@ -49,9 +49,9 @@ std::tuple<std::int64_t, double> find_farthest_of(Rows<T> rows, Weights weights,
                                                   int n_threads) {
     const Weighted<T> data = as_weighted(rows, weights);
     const Seeds all = as_seeds(centers, data.rows.n_cols);
-    require_length(sq_dists, data.rows.n_rows, "sq_dists must have one entry a row");
-    require_length(n_seen, data.rows.n_rows, "n_seen must have one entry a row");
-    require_length(tops, n_far_blocks(data.rows.n_rows), "tops must have one entry a block");
+    require_length(sq_dists, data.rows.n_rows, "sq_dists must have one entry per row");
+    require_length(n_seen, data.rows.n_rows, "n_seen must have one entry per row");
+    require_length(tops, n_far_blocks(data.rows.n_rows), "tops must have one entry per block");
     require_indexes(n_seen.data(), data.rows.n_rows, all.count + 1,
                     "n_seen must be at most the number of centers");
     const FarBounds bounds{sq_dists.data(), n_seen.data(), tops.data()};
@@ -65,7 +65,7 @@ std::tuple<std::int64_t, double> find_farthest_of(Rows<T> rows, Weights weights,
 using LowLevels = Column<const double>;
 
 Levels as_levels(const LowLevels& low, double per_unit, std::int64_t n_cols) {
-    require_length(low, n_cols, "low must have one entry a column");
+    require_length(low, n_cols, "low must have one entry per column");
     require(n_cols <= Sketch::max_cols, "a sketch has at most 65536 columns");
     return {low.data(), per_unit};
 }
@@ -104,11 +104,11 @@ void measure_gains_of(Rows<T> rows, Weights weights, double scale,
     const Weighted<T> data = as_weighted(rows, weights);
     const Seeds old = as_seeds(seeds, data.rows.n_cols);
     const Seeds tried = as_seeds(candidates, data.rows.n_cols);
-    require_length(closest, data.rows.n_rows, "closest must have one entry a row");
-    require_length(nearest, data.rows.n_rows, "nearest must have one entry a row");
-    require_length(hints, data.rows.n_rows, "hints must have one entry a row");
+    require_length(closest, data.rows.n_rows, "closest must have one entry per row");
+    require_length(nearest, data.rows.n_rows, "nearest must have one entry per row");
+    require_length(hints, data.rows.n_rows, "hints must have one entry per row");
     require_indexes(nearest.data(), data.rows.n_rows, old.count, "nearest must be a seed");
-    require_length(gains, tried.count, "gains must have one entry a candidate");
+    require_length(gains, tried.count, "gains must have one entry per candidate");
     const auto sketch = as_sketch(sketch_parts, data.rows.n_rows, data.rows.n_cols);
     without_gil([&] {
         measure_gains(data, scale, sketch, old, tried, closest.data(), nearest.data(), hints.data(),
@@ -123,7 +123,7 @@ void add_measured_seed_to(Rows<T> rows, Weights weights, double scale, Table<con
                           Column<double> totals, int n_threads) {
     const Weighted<T> data = as_weighted(rows, weights);
     const Seeds all = as_seeds(seeds, data.rows.n_cols);
-    require_length(hints, data.rows.n_rows, "hints must have one entry a row");
+    require_length(hints, data.rows.n_rows, "hints must have one entry per row");
     const SeedDistances known =
         as_distances(closest, nearest, totals, data.rows.n_rows, data.rows.n_cols);
     require_indexes(nearest.data(), data.rows.n_rows, all.count, "nearest must be a seed");
@@ -136,9 +136,9 @@ void draw_rows(Weights weights, Column<const double> closest, Column<const doubl
                std::int64_t n_cols, Column<const double> targets, Column<std::int64_t> row_ids) {
     const auto n_rows = static_cast<std::int64_t>(closest.shape(0));
     const Chunks chunks = seeding_chunks(n_rows, n_cols);
-    if (weights) require_length(*weights, n_rows, "weights must have one entry a row");
-    require_length(totals, chunks.count(), "totals must have one entry a chunk");
-    require_length(row_ids, targets.shape(0), "row_ids must have one entry a target");
+    if (weights) require_length(*weights, n_rows, "weights must have one entry per row");
+    require_length(totals, chunks.count(), "totals must have one entry per chunk");
+    require_length(row_ids, targets.shape(0), "row_ids must have one entry per target");
     const double* row_weights = weights ? weights->data() : nullptr;
     for (std::size_t j = 0; j < targets.shape(0); ++j)
         row_ids.data()[j] =

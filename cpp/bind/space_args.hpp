@@ -19,7 +19,7 @@ struct FrameArgs {
         return read_attribute(from, "scale", scale) && read_attribute(from, "shift", shift);
     }
     Frame<T> frame(std::int64_t n_cols) const {
-        require_length(shift, n_cols, "shift must have one entry a column");
+        require_length(shift, n_cols, "shift must have one entry per column");
         return {static_cast<T>(scale), shift.data()};
     }
 };
@@ -35,8 +35,8 @@ struct GridArgs {
                read_attribute(from, "weight_step_inverse", weight_step_inverse);
     }
     Grid grid(std::int64_t n_cols, std::size_t limbs) const {
-        require_length(step_inverse, n_cols, "step_inverse must have one entry a column");
-        require_length(origin, n_cols, "origin must have one entry a column");
+        require_length(step_inverse, n_cols, "step_inverse must have one entry per column");
+        require_length(origin, n_cols, "origin must have one entry per column");
         return {step_inverse.data(), origin.data(), static_cast<int>(limbs), weight_step_inverse};
     }
 };
@@ -60,7 +60,7 @@ struct TallyArgs {
     SumsOut out(const GridArgs& space, std::int64_t n_centers, std::int64_t n_cols) const {
         require(weight_sums.shape(0) == sums.shape(0) &&
                     static_cast<std::int64_t>(weight_sums.shape(1)) == n_centers,
-                "weight sums must have the limbs of the sums and one entry a centre");
+                "weight sums must have the limbs of the sums and one entry per centre");
         require(static_cast<std::int64_t>(sums.shape(1)) == n_centers &&
                     static_cast<std::int64_t>(sums.shape(2)) == n_cols,
                 "sums must have the shape of the centers");

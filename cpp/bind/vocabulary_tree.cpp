@@ -27,9 +27,10 @@ struct LevelArgs {
     TreeLevel level(std::int64_t n_rows, std::int64_t n_centers) const {
         const auto n_nodes = static_cast<std::int64_t>(active.shape(0));
         const auto n_ids = static_cast<std::int64_t>(row_ids.shape(0));
-        require_length(row_starts, n_nodes + 1, "row_starts must have one entry a node and an end");
+        require_length(row_starts, n_nodes + 1,
+                       "row_starts must have one entry per node and an end");
         require_length(center_starts, n_nodes + 1,
-                       "center_starts must have one entry a node and an end");
+                       "center_starts must have one entry per node and an end");
         require_indexes(row_ids.data(), n_ids, n_rows, "row_ids must lie within the rows");
         require_starts(row_starts.data(), n_nodes, n_ids, "row_starts must rise within row_ids");
         require_starts(center_starts.data(), n_nodes, n_centers,
@@ -55,8 +56,8 @@ struct TreeArgs {
         const auto n_nodes = static_cast<std::int64_t>(centers.shape(0));
         require(n_nodes > 0 && static_cast<std::int64_t>(centers.shape(1)) == n_cols,
                 "centers must have the columns of the rows");
-        require_length(starts, n_nodes + 1, "starts must have one entry a node and an end");
-        require_length(leaf_numbers, n_nodes, "leaf_numbers must have one entry a node");
+        require_length(starts, n_nodes + 1, "starts must have one entry per node and an end");
+        require_length(leaf_numbers, n_nodes, "leaf_numbers must have one entry per node");
         require_starts(starts.data(), n_nodes, n_nodes, "starts must rise within the nodes");
         bool ok = true;
         for (std::int64_t i = 0; i < n_nodes; ++i) {
@@ -77,7 +78,7 @@ std::int64_t assign_level_of(Rows<T> rows, Weights weights, LevelArgs level_args
     const auto k = static_cast<std::int64_t>(centers.shape(0));
     require(static_cast<std::int64_t>(centers.shape(1)) == d,
             "centers must have the columns of the rows");
-    require_length(labels, data.rows.n_rows, "labels must have one entry a row");
+    require_length(labels, data.rows.n_rows, "labels must have one entry per row");
     const TreeLevel level = level_args.level(data.rows.n_rows, k);
     // A row that has a label has one of its own node.
     bool own = true;
@@ -103,14 +104,14 @@ void seed_sets_of(Rows<T> rows, Column<const double> weights, Starts starts, dou
                   Column<double> left, int n_threads) {
     const Matrix<const T> view = as_matrix(rows);
     const auto n_sets = static_cast<std::int64_t>(n_found.shape(0));
-    require_length(weights, view.n_rows, "weights must have one entry a row");
-    require_length(starts, n_sets + 1, "starts must have one entry a set and an end");
+    require_length(weights, view.n_rows, "weights must have one entry per row");
+    require_length(starts, n_sets + 1, "starts must have one entry per set and an end");
     require_starts(starts.data(), n_sets, view.n_rows, "starts must rise within the rows");
     require(static_cast<std::int64_t>(draws.shape(0)) == n_sets &&
                 draws.shape(1) == seeds.shape(1) && draws.shape(2) > 0,
             "draws must have some numbers for each seed of each set");
     require_length(seeds, n_sets, "seeds must have a row for each set");
-    require_length(left, n_sets, "left must have one entry a set");
+    require_length(left, n_sets, "left must have one entry per set");
     without_gil([&] {
         seed_sets(view, weights.data(), starts.data(), n_sets, scale, draws.data(),
                   static_cast<std::int64_t>(seeds.shape(1)),
@@ -125,7 +126,7 @@ void find_leaves_of(Rows<T> rows, TreeArgs tree, double scale, std::int64_t beam
     const Matrix<const T> view = as_matrix(rows);
     const TreeView nodes = tree.view(view.n_cols);
     require(beam >= 1, "beam must be at least 1");
-    require_length(labels, view.n_rows, "labels must have one entry a row");
+    require_length(labels, view.n_rows, "labels must have one entry per row");
     without_gil([&] {
         const PackedTree packed(nodes, scale);
         find_leaves(view, packed, beam, labels.data(), crew_of(n_threads));
@@ -144,11 +145,11 @@ std::int64_t search_leaves_of(Table<const double> queries, TreeArgs tree, double
     const TreeView nodes = tree.view(d);
     require(beam >= 1, "beam must be at least 1");
     require(held.n_cols == d, "rows must have the columns of the queries");
-    require_length(ids, held.n_rows, "ids must have one entry a row");
+    require_length(ids, held.n_rows, "ids must have one entry per row");
     std::int64_t n_leaves = 0;
     for (std::int64_t i = 0; i < nodes.n_nodes; ++i)
         n_leaves = std::max<std::int64_t>(n_leaves, nodes.leaf_numbers[i] + 1);
-    require_length(starts, n_leaves + 1, "starts must have one entry a leaf and an end");
+    require_length(starts, n_leaves + 1, "starts must have one entry per leaf and an end");
     require_starts(starts.data(), n_leaves, held.n_rows, "starts must rise within the rows");
     require_length(sq_dists, n_queries, "sq_dists must have a row for each query");
     require_length(found, n_queries, "found must have a row for each query");

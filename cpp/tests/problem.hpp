@@ -25,7 +25,8 @@ using coterie::SumsOut;
 using coterie::Weighted;
 
 // Around vector widths, tiles, panels and chunks; the last makes blocks of columns of few centres.
-inline const std::vector<std::int64_t> col_counts{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 65, 401};
+inline const std::vector<std::int64_t> col_counts{1,  2,  3,  4,  5,  7,  8,  9,
+                                                  15, 16, 17, 31, 33, 65, 401};
 inline const std::vector<std::int64_t> row_counts{1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 65, 530};
 inline const std::vector<std::int64_t> center_counts{1, 2, 3, 5, 6, 7, 11, 12, 13, 25, 40};
 

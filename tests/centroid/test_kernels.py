@@ -444,11 +444,11 @@ def test_any_number_of_threads_gives_the_same_bits(isa_kernels: Any, dtype: type
 def test_shapes_that_do_not_fit_are_refused(isa_kernels: Any) -> None:
     rows, centers, shift = some(10, 3, 2, np.float64)
     labels = np.empty(10, dtype=np.int32)
-    with pytest.raises(ValueError, match="labels must have one entry a row"):
+    with pytest.raises(ValueError, match="labels must have one entry per row"):
         isa_kernels.assign(rows, centers, Frame(1.0, shift), labels[:9], 1)
     with pytest.raises(ValueError, match="centers must have the columns of the rows"):
         isa_kernels.assign(rows, centers[:, :2].copy(), Frame(1.0, shift), labels, 1)
-    with pytest.raises(ValueError, match="shift must have one entry a column"):
+    with pytest.raises(ValueError, match="shift must have one entry per column"):
         isa_kernels.assign(rows, centers, Frame(1.0, shift[:2]), labels, 1)
     with pytest.raises(ValueError, match="out must have four rows"):
         isa_kernels.column_stats(rows, np.empty((3, 3)), 1)

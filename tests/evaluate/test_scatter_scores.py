@@ -129,7 +129,7 @@ def test_a_singular_scatter_is_told() -> None:
 
 def test_squares_that_overflow_are_told() -> None:
     X, labels = drawn(6)
-    with pytest.raises(ValueError, match=r"scatter_matrices: squared distances .* overflow float64"):
+    with pytest.raises(ValueError, match="scatter_matrices: squared distances"):
         ev.scatter_matrices(X * 1e200, labels)
 
 

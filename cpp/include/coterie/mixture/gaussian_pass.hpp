@@ -110,7 +110,8 @@ public:
         tile_.load(task_.data.rows, ids, count);
         scores_.score(tile_, scratch_.data(), posterior_.scores());
         posterior_.normalise(task_.out.labels);
-        std::fill(weights_.begin() + count, weights_.end(), Real(0));
+        // Lanes past the last row repeat it; their scores may be infinite, and their shares NaN.
+        for (std::int64_t r = count; r < tile_.width; ++r) posterior_.drop(r);
         for (std::int64_t r = 0; r < count; ++r) {
             const double weight = task_.data.weights ? task_.data.weights[ids[r]] : 1.0;
             weights_[r] = static_cast<Real>(weight * task_.weight_scale);
