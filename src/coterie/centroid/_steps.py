@@ -25,10 +25,13 @@ Floats = npt.NDArray[np.float64]
 #: Bounds are 16-bit codes that grow with the distance; see centroid/packed_bounds.hpp.
 _NOTHING, _EVERYTHING = 0, np.iinfo(np.uint16).max
 
-#: Multiply-adds per row, and the share of changing labels below which bounds begin to pay.
-_TINY, _SMALL, _CALM = 300, 2000, 0.02
-#: Bounds on few and narrow centres are dropped when they leave more than this share of rows.
-_WORTH = 0.45
+#: Multiply-adds per row below which bounds never pay, and from which on they always do.
+_TINY, _SMALL = 300, 4000
+#: Between the two they pay if they leave at most this share of the rows, and as much again for so
+#: many multiply-adds per row: a row that is left costs as much as several in a plain scan.
+_WORTH, _WORK_OF_A_SHARE = 0.03, 8000
+#: How many rows bounds leave, roughly, for each that changed its label in the pass before.
+_LEFT_BY_A_CHANGE = 12
 
 #: Bytes of a label; those of the best run so far are held while the next is made.
 _LABEL_BYTES = 2 * 4
@@ -164,11 +167,12 @@ def auto(tally: KeptTally, recorder: Recorder) -> Iterator[PlainStep]:
     n_rows = tally.blocks.n_rows
     n_clusters, n_cols = tally.sums.shape[1:]
     work = n_clusters * (n_cols + 5)
-    calm = _CALM
+    worth = _WORTH + work / _WORK_OF_A_SHARE
+    calm = worth / _LEFT_BY_A_CHANGE
     if work < _TINY:
         step = take("lloyd", "so few multiply-adds per row that bounds would not pay")
     elif work < _SMALL:
-        step = take("lloyd", f"until at most {calm:.0%} of the labels change")
+        step = take("lloyd", f"until at most {calm:.1%} of the labels change")
     else:
         step = take("hamerly", "enough multiply-adds per row for bounds to pay")
     while True:
@@ -179,7 +183,7 @@ def auto(tally: KeptTally, recorder: Recorder) -> Iterator[PlainStep]:
         if not isinstance(step, HamerlyStep):
             if changed <= calm:
                 step = take("hamerly", f"only {changed:.2%} of the labels changed")
-        elif step.n_passes > 1 and scanned > _WORTH:
+        elif step.n_passes > 1 and scanned > worth:
             calm = changed / 4
             step = take("lloyd", f"bounds left {scanned:.0%} of the rows; until {calm:.2%} change")
 
