@@ -258,7 +258,7 @@ def test_thresholds_that_are_none(threshold: Any) -> None:
 
 def test_the_kernel_checks_its_edges() -> None:
     heads, tails = np.array([0, 0], np.int32), np.array([1, 2], np.int32)
-    with pytest.raises(ValueError, match="lengths must have one entry an edge"):
+    with pytest.raises(ValueError, match="lengths must have one entry per edge"):
         kernels.link_genie(heads, tails, np.empty(3), 0.3, np.empty((2, 4)))
     with pytest.raises(ValueError, match="one row less than there are rows"):
         kernels.link_genie(heads, tails, np.empty(2), 0.3, np.empty((3, 4)))

@@ -244,7 +244,7 @@ class _Odd(Exponential):
         ("summarise", np.array([np.nan]), r"summarise returned NaN or infinity; return sums"),
         ("maximise", np.ones((2, 1)), r"maximise returned ndarray; return a dict of arrays"),
         ("maximise", {"rates": np.ones((3, 1))},
-         r"maximise returned 'rates' of shape \(3, 1\) for 2 components; give an entry a"),
+         r"maximise returned 'rates' of shape \(3, 1\) for 2 components; give an entry per"),
         ("maximise", {"rates": np.array([[1], [np.nan]])},
          r"maximise returned NaN or infinity for 'rates' of component 1, which has a mass of"),
         ("maximise", {"rates": "no"}, r"maximise returned 'rates': str; return a dict of arrays"),

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "coterie/rows/direct.hpp"
@@ -137,10 +138,15 @@ public:
                    const Visit& visit) const {
         const std::uint8_t* rows = sketch_.bytes + tile * Sketch::tile_bytes(n_cols_);
         const Words limit = far_from(closest) - load_words(rows, 0);
-        std::int64_t at = 0;
-        for (; at + at_once <= n_panels_; at += at_once)
-            compare<at_once>(rows, limit, open, at, visit);
-        for (; at < n_panels_; ++at) compare<1>(rows, limit, open, at, visit);
+        const auto compare_by = [&](auto by_dots) {
+            std::int64_t at = 0;
+            for (; at + at_once <= n_panels_; at += at_once)
+                compare<at_once, by_dots>(rows, limit, open, at, visit);
+            for (; at < n_panels_; ++at) compare<1, by_dots>(rows, limit, open, at, visit);
+        };
+        if constexpr (knows_dots)
+            if (has_dots) return compare_by(std::true_type{});
+        compare_by(std::false_type{});
     }
 
 private:
@@ -156,7 +162,7 @@ private:
     }();
 
     // Points are near where their squared norms less twice the products are below the limit.
-    template <int n_panels, class Visit>
+    template <int n_panels, bool by_dots, class Visit>
     void compare(const std::uint8_t* rows, Words limit, std::uint64_t open,
                  std::int64_t first_panel, const Visit& visit) const {
         constexpr int n_points = n_panels * panel;
@@ -171,7 +177,8 @@ private:
             for (int p = 0; p < n_points; ++p) {
                 const std::int32_t* word = words + p / panel * n_groups_ * panel + p % panel;
                 const Words y[2] = {Words{} + word[0], Words{} + word[panel]};
-                products[p] = add_byte_products(products[p], x, y);
+                products[p] = by_dots ? add_byte_dots(products[p], x, y)
+                                      : add_byte_products(products[p], x, y);
             }
         }
         std::uint64_t near = 0;
