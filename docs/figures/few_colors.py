@@ -20,7 +20,7 @@ def _mixed(below: Floats, above: Floats, share: Floats) -> Floats:
 
 
 def sunset(height: int = 512, width: int = 512) -> npt.NDArray[np.uint8]:
-    """Sky, sun, haze and four rows of hills over water, in 24 bits a pixel."""
+    """Sky, sun, haze and four rows of hills over water, in 24 bits per pixel."""
     rng = np.random.default_rng(3)
     y, x = np.mgrid[0:height, 0:width] / np.array([height, width])[:, None, None]
     high, low = np.array([38.0, 44, 96]), np.array([252.0, 150, 74])
@@ -57,7 +57,7 @@ def draw(folder: Path, n_colors: tuple[int, ...] = (5, 10, 15)) -> None:
         2, panels, figsize=(11, 3.4), dpi=90, layout="constrained", height_ratios=(12, 1)
     )
     axes[0, 0].imshow(picture)
-    axes[0, 0].set_title("24 bits a pixel", color=INK)
+    axes[0, 0].set_title("24 bits per pixel", color=INK)
     for place, k in enumerate(n_colors, 1):
         found = image(picture, k, random_state=0)
         axes[0, place].imshow(found.pixels)
