@@ -322,6 +322,7 @@ inline IntVec<float> add_byte_products(IntVec<float> sum, const IntVec<float>* a
     return sum;
 #endif
 }
+
 // The same by dot products of bytes, where the processor has them.
 inline IntVec<float> add_byte_dots(IntVec<float> sum, const IntVec<float>* a,
                                    const IntVec<float>* b) {
