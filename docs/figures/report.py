@@ -27,7 +27,7 @@ def draw(folder: Path) -> None:
     wines = coterie.study(load_wine(as_frame=True).data, random_state=0, time=None, name="wine")
     with opened(wines.summary) as show:
         save(picture(show(1180, 1730)), folder / "report.png")
-    penguins = coterie.study(PENGUINS, random_state=0, time=None)
+    penguins = coterie.study(PENGUINS, random_state=0, time=None, without=["species"])
     with opened(penguins.summary) as show:
         words = part(show(640, 1000), "#verdict", "#verdict")
         map_ = part(show(800, 830), "#chips", ".map-box")
