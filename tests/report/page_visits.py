@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -51,8 +52,23 @@ class Visit:
             "document.querySelectorAll('details').forEach((part) => { part.open = true; })"
         )
         for chart in self.tab.locator(".chart").all():
-            chart.scroll_into_view_if_needed()
-            chart.locator(".main-svg").first.wait_for(timeout=WAIT)
+            self.see(chart)
+
+    def see(self, chart: Any) -> None:
+        """Scroll to a chart and wait until it is drawn.
+
+        Not by Playwright's own scrolling: that waits for frames, and a busy browser without a
+        screen may stop making them; asked for a picture, it makes one.
+        """
+        deadline = monotonic() + WAIT / 1000
+        drawn = chart.locator(".main-svg").first
+        while monotonic() < deadline and not drawn.is_visible():
+            chart.evaluate("(chart) => chart.scrollIntoView({ behavior: 'instant' })")
+            self.tab.wait_for_timeout(50)
+            if not drawn.is_visible():
+                self.tab.screenshot()
+        assert drawn.is_visible(), f"{chart} was not drawn"
+        chart.evaluate("(chart) => chart.scrollIntoView({ behavior: 'instant', block: 'center' })")
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Where a place of the map is on the screen."""
@@ -77,13 +93,14 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Any]:
             assert n_removed == 1
         path = tmp_path / "report.html"
         path.write_text(html, encoding="utf-8")
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+        context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **settings}
+        )
         contexts.append(context)
         context.set_default_timeout(WAIT)
         seen = Visit(context.new_page())
         seen.tab.goto(path.as_uri())
-        seen.tab.locator("#plane").scroll_into_view_if_needed()
-        seen.tab.locator("#plane .main-svg").first.wait_for(timeout=WAIT)
+        seen.see(seen.tab.locator("#plane"))
         return seen
 
     yield opened

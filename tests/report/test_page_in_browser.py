@@ -94,14 +94,14 @@ def test_a_hostile_table_runs_nothing(visit: Any, policy: bool) -> None:
     for label in (0, 1, 2):
         seen.tab.locator(f"#chips [data-cluster='{label}']").click()
     seen.tab.keyboard.press("Escape")
-    seen.tab.locator("#plane").scroll_into_view_if_needed()
+    seen.see(seen.tab.locator("#plane"))
     seen.tab.mouse.move(*seen.at(*summaries.lonely_point(summary)))
     seen.tab.locator("#tip").wait_for()
     assert "<script>" in seen.tab.locator("#tip").inner_text()
     seen.tab.get_by_role("button", name="List rows in view").click()
     assert "<script>" in seen.tab.locator("#rows-table").inner_text()
     for chart in seen.tab.locator(".chart").all():
-        chart.scroll_into_view_if_needed()
+        seen.see(chart)
         chart.hover(position={"x": 200, "y": 60}, force=True)
     for axis, title in zip((".g-xtitle", ".g-ytitle"), summary["map"]["axes"], strict=True):
         assert seen.tab.locator(f"#plane {axis}").text_content()[:38] == title[:38]

@@ -9,6 +9,7 @@ function drawChart(box) {
   layout.height = height ?? Number(box.dataset.height);
   layout.dragmode = false;
   Plotly.react(box, traces, layout, CONFIG);
+  box.style.minHeight = ""; // kept its place until now, so that what is below did not move
   drawnCharts.add(box);
 }
 
