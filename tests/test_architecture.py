@@ -38,6 +38,7 @@ SHARED = {
     "_history",
     "_labels",
     "_progress",
+    "_random",
     "_restarts",
     "_stored",
     "_writing",

@@ -76,12 +76,24 @@ void count_labels_into(LabelsIn labels, Column<std::int64_t> counts) {
     });
 }
 
-void means_of_clusters(TallyArgs tally, GridArgs space, CentersIn centers, Table<double> means) {
+std::int64_t means_of_clusters(TallyArgs tally, GridArgs space, CentersIn centers,
+                               Column<const std::int64_t> n_rows, std::int64_t most,
+                               Column<bool> few, Table<double> means) {
     const auto k = static_cast<std::int64_t>(centers.shape(0));
     const auto d = static_cast<std::int64_t>(centers.shape(1));
     require_length(means, k, "means must have the shape of the centers");
     require(means.shape(1) == centers.shape(1), "means must have the shape of the centers");
-    means_from_sums(tally.out(space, k, d), centers.data(), k, d, means.data());
+    require_length(n_rows, k, "n_rows must have one entry per cluster");
+    require_length(few, k, "few must have one entry per cluster");
+    return means_from_sums(tally.out(space, k, d), centers.data(), k, d, n_rows.data(), most,
+                           few.data(), means.data());
+}
+
+double sum_sq_moves_of(CentersIn centers, CentersIn moved) {
+    require(centers.shape(0) == moved.shape(0) && centers.shape(1) == moved.shape(1),
+            "moved must have the shape of the centers");
+    return sum_sq_moves(centers.data(), moved.data(),
+                        static_cast<std::int64_t>(centers.shape(0) * centers.shape(1)));
 }
 
 double sse_of_clusters(TallyArgs tally, GridArgs space, CentersIn centers, double weight_unit,
@@ -108,7 +120,8 @@ void add_centroid(nb::module_& m) {
     add_bounded_for<float>(m);
     add_bounded_for<double>(m);
     m.def("means_from_sums", &means_of_clusters, "tally"_a, "space"_a, "centers"_a.noconvert(),
-          "means"_a.noconvert());
+          "n_rows"_a.noconvert(), "most"_a, "few"_a.noconvert(), "means"_a.noconvert());
+    m.def("sum_sq_moves", &sum_sq_moves_of, "centers"_a.noconvert(), "moved"_a.noconvert());
     m.def("sse_from_sums", &sse_of_clusters, "tally"_a, "space"_a, "centers"_a.noconvert(),
           "weight_unit"_a, "scatter"_a);
     m.def("count_labels", &count_labels_into, "labels"_a.noconvert(), "counts"_a.noconvert());

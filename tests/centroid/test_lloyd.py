@@ -321,8 +321,10 @@ def test_means_and_errors_from_sums_are_those_of_the_formula(limbs: int) -> None
     )
     tally.sums[:, 2], tally.weight_sums[:, 2] = 0, 0
     centers = rng.standard_normal((k, d))
-    means = np.empty((k, d))
-    kernels.means_from_sums(tally, space, centers, means)
+    means, few = np.empty((k, d)), np.ones(k, dtype=bool)
+    n_rows = np.array([5, 9, 0, 6])
+    assert kernels.means_from_sums(tally, space, centers, n_rows, 6, few, means) == 2
+    assert few.tolist() == [True, False, False, True]  # one without weight is not among the few
     np.testing.assert_array_equal(means[2], centers[2])
     heavy = [0, 1, 3]
     expected = space.means(tally.sums, tally.weight_sums)
@@ -333,3 +335,12 @@ def test_means_and_errors_from_sums_are_those_of_the_formula(limbs: int) -> None
     np.testing.assert_allclose(
         kernels.sse_from_sums(tally, space, centers, 2.0, 1e9), 1e9 + cost[heavy].sum(), rtol=1e-12
     )
+
+
+def test_moves_are_summed_in_order() -> None:
+    before, after = np.random.default_rng(0).standard_normal((2, 7, 3))
+    total = 0.0
+    for square in np.square(after - before).ravel():
+        total += square
+    assert kernels.sum_sq_moves(before, after) == total
+    assert kernels.sum_sq_moves(before, np.full((7, 3), 1e300)) == np.inf  # in silence

@@ -267,7 +267,16 @@ def dbscan_tiles(
     core: NDArray[np.uint8],
     n_threads: int,
 ) -> int: ...
-def means_from_sums(tally: Tally, space: Grid, centers: Doubles, means: Doubles) -> None: ...
+def means_from_sums(
+    tally: Tally,
+    space: Grid,
+    centers: Doubles,
+    n_rows: NDArray[np.int64],
+    most: int,
+    few: NDArray[np.bool_],
+    means: Doubles,
+) -> int: ...
+def sum_sq_moves(centers: Doubles, moved: Doubles) -> float: ...
 def sse_from_sums(
     tally: Tally, space: Grid, centers: Doubles, weight_unit: float, scatter: float
 ) -> float: ...

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from coterie._config import get_options
 from coterie._history import Recorder
+from coterie._kernels import kernels
 from coterie.centroid._steps import PlainStep
 from coterie.centroid._tally import Tally
 from coterie.errors import InvariantError
@@ -93,8 +94,7 @@ def lloyd(
         if get_options()["check_invariants"]:
             _check_descent(tally, before, after_assign, after_update, n_iter, moved)
         before = after_update
-        with np.errstate(over="ignore"):  # given centres, far beyond all rows
-            shift = float(np.square(moved - centers).sum())
+        shift = kernels.sum_sq_moves(centers, moved)
         centers = moved
         stop = recorder.iteration(
             centers,

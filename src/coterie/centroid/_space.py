@@ -124,8 +124,7 @@ def _joined(limbs: npt.NDArray[np.int64]) -> Floats:
 
 def _power_of_two_at_least(value: npt.ArrayLike) -> Floats:
     """Exponents e with 2**e >= value; 0 for 0."""
-    mantissa, exponent = np.frexp(np.asarray(value, dtype=np.float64))
-    return np.where(mantissa == 0, 0, exponent).astype(np.float64)
+    return np.frexp(np.asarray(value, dtype=np.float64))[1].astype(np.float64)
 
 
 def _detail(blocks: Source) -> Floats:
@@ -145,7 +144,7 @@ def _detail(blocks: Source) -> Floats:
         gaps = values[1:] - values[:-1]
     gaps[~(gaps > 0)] = np.inf
     gaps.sort(axis=0)
-    n_gaps = np.isfinite(gaps).sum(axis=0)
+    n_gaps = (gaps < np.inf).sum(axis=0)
     return np.asarray(gaps[n_gaps // 4, np.arange(blocks.n_cols)])
 
 
@@ -176,7 +175,7 @@ def space_of(blocks: Source, columns: Columns, centers: Floats | None = None) ->
     exponent = _power_of_two_at_least(2 * half_range) + 1
     with np.errstate(divide="ignore", over="ignore"):
         fineness = np.zeros(1) if blocks.sparse else np.log2(2.0**exponent / _detail(blocks))
-    detail_bits = float(np.max(fineness, initial=0.0)) + _DETAIL_BITS
+    detail_bits = max(0.0, float(fineness.max())) + _DETAIL_BITS
     wild = not blocks.sparse and detail_bits > value_bits
     if wild or blocks.sparse:
         exponent = _power_of_two_at_least(reach)
@@ -184,7 +183,7 @@ def space_of(blocks: Source, columns: Columns, centers: Floats | None = None) ->
     else:
         coarse = 2.0 ** (exponent - 20)
         shift = np.where(half_range > 0, np.round(columns.mean / coarse) * coarse, columns.min)
-    frame_exponent = float(np.max(exponent))
+    frame_exponent = float(exponent.max())
     if centers is not None:
         beyond = float(np.max(_power_of_two_at_least(centers - shift)))
         frame_exponent = max(frame_exponent, beyond)
@@ -204,7 +203,7 @@ def space_of(blocks: Source, columns: Columns, centers: Floats | None = None) ->
         step_inverse=step_inverse,
         origin=shift * step_inverse,
         limbs=1 + math.ceil(missing_bits / LIMB_BITS),
-        sum_unit=1.0 if np.max(reach) < 2.0**_LARGE_BITS else 2.0 ** (_LARGE_BITS - 1024),
+        sum_unit=1.0 if reach.max() < 2.0**_LARGE_BITS else 2.0 ** (_LARGE_BITS - 1024),
         weight_unit=weight_unit,
         weight_step_inverse=1.0 if weights is None else 2.0**value_bits,
         wild=wild,

@@ -80,13 +80,11 @@ class Tally(ABC):
 
         Means of few rows are correctly rounded, others show the grid of the sums.
         """
-        means = np.empty(centers.shape)
-        kernels.means_from_sums(self, self.space, centers, means)
-        n_few = max(_FEW_ROWS, _FEW_ROWS_SHARED // self.blocks.n_rows)
-        few = self._n_rows_of_each() <= n_few
-        few &= ~self.empty
-        if np.count_nonzero(few):
-            self._put_few_means(few, n_few, means)
+        means, few = np.empty(centers.shape), np.empty(len(centers), dtype=np.bool_)
+        most = max(_FEW_ROWS, _FEW_ROWS_SHARED // self.blocks.n_rows)
+        n_rows = self._n_rows_of_each()
+        if kernels.means_from_sums(self, self.space, centers, n_rows, most, few, means):
+            self._put_few_means(few, most, means)
         return means
 
     def objective(self, centers: Floats) -> float:

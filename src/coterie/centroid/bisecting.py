@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._checks import (
@@ -25,6 +24,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._history import Event, Iteration, Recorder
+from coterie._random import check_random_state
 from coterie._restarts import recorders
 from coterie._stored import Array, Field, Sizes
 from coterie.centroid._bisect import STRATEGIES, Node, Tree, as_tree, bisect, walk_down, walk_in

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from coterie._checks import (
     ANY,
@@ -23,6 +22,7 @@ from coterie._checks import (
     whole,
 )
 from coterie._history import Event, Iteration
+from coterie._random import check_random_state
 from coterie._restarts import recorders
 from coterie.centroid._clusterer import CentroidClusterer
 from coterie.centroid._kmeans import kmeans

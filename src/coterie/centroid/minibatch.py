@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._checks import (
     ANY,
@@ -25,6 +24,7 @@ from coterie._checks import (
 )
 from coterie._history import Event, Iteration, Recorder
 from coterie._in_memory import taken_in
+from coterie._random import check_random_state
 from coterie._restarts import best_of, recorders
 from coterie._stored import Array, Field, Whole
 from coterie.centroid._clusterer import CentroidClusterer

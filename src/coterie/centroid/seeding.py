@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
 
 from coterie._checks import NONE, check_enough_rows, check_params, whole
 from coterie._config import resolve_n_threads
 from coterie._doors import check_csr, check_weights, checked
+from coterie._random import check_random_state
 from coterie.centroid._checked_space import checked_space
 from coterie.centroid._seeding import SEEDINGS
 from coterie.data import Source, as_source, elsewhere

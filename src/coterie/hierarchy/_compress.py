@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._doors import check_finite
 from coterie._in_memory import rows_in_memory
+from coterie._random import check_random_state
 from coterie.centroid._kmeans import kmeans, seeded
 from coterie.centroid._passes import choose_space
 from coterie.centroid._space import NotFiniteError

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._checks import ANY, CALLABLE, NONE, Rule, check_enough_rows, one_of, whole
 from coterie._history import Recorder
+from coterie._random import check_random_state
 from coterie._stored import Array, Field, Nothing, Real, Sizes
 from coterie.centroid._checked_space import checked_space
 from coterie.centroid._farthest import farthest_rows

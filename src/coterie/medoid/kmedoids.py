@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._checks import (
@@ -23,6 +22,7 @@ from coterie._checks import (
 )
 from coterie._doors import check_weights
 from coterie._history import Recorder
+from coterie._random import check_random_state
 from coterie._stored import Array, Field, Flag, Many, Name, Real, Whole, Word
 from coterie.distance import NAMES, as_graph
 from coterie.medoid._find import METHODS, Asked, find_medoids

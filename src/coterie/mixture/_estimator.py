@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Estimator
 from coterie._checks import whole
 from coterie._history import Event, Iteration, Recorder
+from coterie._random import check_random_state
 from coterie._restarts import best_of, recorders
 from coterie._stored import RECORDS, Array, Field, Flag, Many, Real, Sizes, Whole
 from coterie.data import Source

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._checks import (
     ANY,
@@ -24,6 +23,7 @@ from coterie._checks import (
     real,
     whole,
 )
+from coterie._random import check_random_state
 from coterie._stored import Array, Field, Real, Sizes
 from coterie.data import Source
 from coterie.mixture._anderson import ACCELERATORS

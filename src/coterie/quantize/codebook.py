@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Estimator
 from coterie._checks import ANY, CALLABLE, FLAG, NONE, Rule, one_of, real, whole
 from coterie._history import Event, Iteration
+from coterie._random import check_random_state
 from coterie._restarts import recorders
 from coterie._stored import RECORDS, Array, Field, Real, Sizes, Whole
 from coterie.centroid._checked_space import checked_space

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from coterie._checks import ANY, CALLABLE, FLAG, NONE, Rule, one_of, real, whole
 from coterie._history import Event, Iteration, Recorder
+from coterie._random import check_random_state
 from coterie._stored import RECORDS, Array, Field, Real, Sizes, Whole
 from coterie.centroid._checked_space import checked_space
 from coterie.centroid._passes import sq_dists

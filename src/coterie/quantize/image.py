@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._checks import NONE, check_memory, check_params, one_of, whole
 from coterie._config import resolve_n_threads
 from coterie._history import Event
+from coterie._random import check_random_state
 from coterie.quantize._codes import bits_for
 from coterie.quantize._color_space import SPACES
 from coterie.quantize._colors import count_colors

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from coterie._checks import ANY, CALLABLE, FLAG, NONE, Rule, whole
 from coterie._history import Event, Iteration, Recorder
+from coterie._random import check_random_state
 from coterie._stored import RECORDS, Array, Field, Nothing, Real, Sizes
 from coterie.data import Block
 from coterie.quantize._encode import errors_of_block

@@ -21,10 +21,13 @@ inline double joined(const std::int64_t* limbs, int n_limbs, std::int64_t stride
 
 }  // namespace detail
 
-// The mean of every cluster, (k, d); one without weight stays where `centers` has it.
-inline void means_from_sums(const SumsOut& sums, const double* centers, std::int64_t k,
-                            std::int64_t d, double* means) {
+// The mean of every cluster, (k, d); one without weight stays where `centers` has it. Says which
+// others are `few`, of `most` rows by `n_rows`, and returns how many.
+inline std::int64_t means_from_sums(const SumsOut& sums, const double* centers, std::int64_t k,
+                                    std::int64_t d, const std::int64_t* n_rows, std::int64_t most,
+                                    bool* few, double* means) {
     const Grid& grid = sums.grid;
+    std::int64_t n_few = 0;
     for (std::int64_t j = 0; j < k; ++j) {
         const double weight =
             detail::joined(sums.weights + j, grid.limbs, k) / grid.weight_step_inverse;
@@ -33,7 +36,18 @@ inline void means_from_sums(const SumsOut& sums, const double* centers, std::int
             const double steps = detail::joined(sums.values + i, grid.limbs, k * d) / weight;
             means[i] = weight == 0 ? centers[i] : (steps + grid.origin[t]) / grid.step_inverse[t];
         }
+        few[j] = weight != 0 && n_rows[j] <= most;
+        n_few += few[j];
     }
+    return n_few;
+}
+
+// Sum of squared differences of n values. Squares are rounded before they are added, so every ISA
+// gives the same bits.
+inline double sum_sq_moves(const double* from, const double* to, std::int64_t n) {
+    double total = 0;
+    for (std::int64_t i = 0; i < n; ++i) total += rounded((to[i] - from[i]) * (to[i] - from[i]));
+    return total;
 }
 
 // Sum of squared distances of all rows to the centre of their cluster, of which `scatter` is that
