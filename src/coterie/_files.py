@@ -33,6 +33,8 @@ from coterie.table_model import Scaling, TableModel
 __all__ = ["decode_model", "encode_model", "load", "load_bundle", "save_model"]
 
 FORMAT = "coterie"
+#: That of the files of coterie.search.
+INDEX_FORMAT = "coterie-index"
 SCHEMA = 1
 
 #: What safetensors can hold and NumPy can compute with.
@@ -319,7 +321,13 @@ def _parse(data: bytes) -> TableModel:
     tensors = parse_tensors(data)
     # safetensors has checked length and syntax of its own header by now.
     outer = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    text = outer.get("__metadata__", {}).get(FORMAT)
+    metadata = outer.get("__metadata__", {})
+    text = metadata.get(FORMAT)
+    if text is None and INDEX_FORMAT in metadata:
+        raise FileError(
+            "it is an index of rows, not a model; open it with coterie.search.load, or ask it "
+            "with 'coterie index search'."
+        )
     if text is None:
         raise FileError("it is a safetensors file, but not one that coterie wrote.")
     if _count_items(text) > _HEADER_ITEMS:

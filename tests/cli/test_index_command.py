@@ -115,10 +115,10 @@ def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
     assert "has no such option; leave it out, or use --kind ivf" in refused(
         capsys, "build", "vectors.npy", "-o", "idx", "--lists", "4"
     )
-    assert "lists=2000 but X has 900 rows" in refused(
+    assert "--lists 2000 but the table has 900 rows" in refused(
         capsys, "build", "vectors.npy", "-o", "idx", "--kind", "ivf", "--lists", "2000"
     )
-    assert "n_subvectors=9 but X has 8 columns" in refused(
+    assert "--parts 9 but the table has 8 columns" in refused(
         capsys, "build", "vectors.npy", "-o", "idx", "--kind", "pq", "--parts", "9"
     )
     assert "this would overwrite the input" in refused(
@@ -131,9 +131,12 @@ def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
         assert "'text.npy': it is not an index of coterie; give" in refused(capsys, *arguments)
     np.save("none.npy", np.empty((0, 8)))
     for kind in ("flat", "pq", "ivf"):
-        assert "no rows to" in refused(capsys, "build", "none.npy", "-o", "idx", "--kind", kind)
+        for metric in ("euclidean", "cosine"):
+            assert "no rows to" in refused(
+                capsys, "build", "none.npy", "-o", "idx", "--kind", kind, "--metric", metric
+            )
     np.save("bad.npy", np.full((3, 8), np.nan))
-    assert "NaN" in refused(capsys, "build", "bad.npy", "-o", "idx")
+    assert "has no value in column" in refused(capsys, "build", "bad.npy", "-o", "idx")
     assert main(["index", "build", "vectors.npy", "-o", "idx", "--quiet"]) == 0
     assert "a name that ends in .npy" in refused(
         capsys, "search", "idx", "queries.npy", "-o", "result.csv"

@@ -116,6 +116,14 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'a' has no value in 5 rows" in refused(capsys, "tendency", "holes.csv")
     assert "use one of kmeans" in refused(capsys, "choose-k", "heap.csv", "--method", "dbscan")
     assert "k goes up to 400" in refused(capsys, "choose-k", "heap.csv", "-k", "400")
-    assert "criterion='bic'" in refused(capsys, "choose-k", "heap.csv", "--criterion", "bic")
+    assert "--criterion bic" in refused(capsys, "choose-k", "heap.csv", "--criterion", "bic")
     assert "--decimal 'x'" in refused(capsys, "tendency", "heap.csv", "--decimal", "x")
     assert "no column 'z'" in refused(capsys, "tendency", "heap.csv", "--columns", "z")
+
+
+def test_a_short_table_is_compared_as_far_as_it_goes(capsys: pytest.CaptureFixture[str]) -> None:
+    pd.DataFrame({"a": [0.0, 0.1, 9.0, 9.1], "b": [0.0, 1.0, 0.0, 1.0]}).to_csv(
+        "short.csv", index=False
+    )
+    out = asked(capsys, "choose-k", "short.csv", "--criterion", "silhouette", "--json")
+    assert [row["k"] for row in json.loads(out)["table"]] == [1, 2, 3, 4]

@@ -57,6 +57,13 @@ def test_bad_tables(capsys, method, cells, expected):
         ("dbscan", ["--min-samples", 9], "8 neighbours and the table has 4 rows; lower --min-"),
         ("dbscan", ["--metric", "near"], "--metric near was given; use one of"),
         ("agglomerative", ["-k", 2, "--metric", "cosine"], "or another --linkage"),
+        ("agglomerative", [], "such as -k 3, or --height, where to cut."),
+        ("agglomerative", ["-k", 2, "--gini-threshold", 0.2], "the linkage is ward; leave it out"),
+        ("kmeans", ["-k", 2, "--init", "best"], "'farthest-first', 'k-means||'.\n"),
+        ("dbscan", ["--eps", -1], "use a number above 0 or 'auto'."),
+        ("bayesian", ["-k", 2, "--concentration", 0], "use a number above 0."),
+        ("kmeans", ["-k", 0], "'0' "),
+        ("kmeans", ["-k", "two"], "'two' "),
     ],
 )
 def test_bad_options(capsys, method, options, expected):
@@ -81,6 +88,40 @@ def test_bad_rows_for_a_model(capsys):
     assert "row 1, column 'beta' is 1e+200" in said(capsys, "predict", "m", "t.csv")
     Path("t.csv").write_text("alpha,beta\n1,red\n2,blue\n")
     assert "column 'beta' holds 'red'" in said(capsys, "predict", "m", "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("choose-k t.csv -k 9", "-k goes up to 9 and the table has 4 rows; lower -k or"),
+        ("choose-k t.csv -k 2 --criterion bic", "--criterion bic with --method kmeans: it is for"),
+        ("choose-k t.csv -k 2 --criterion odd", "choose-k: --criterion odd was asked for"),
+        ("tendency one.csv", "the table has 1 row, and at least 2 are needed; give more rows."),
+        (
+            "eps t.csv --min-samples 9",
+            "8 neighbours and the table has 4 rows; lower --min-",
+        ),
+        ("score one.csv --labels labels.csv", "the table has 1 row and there are 4 labels"),
+        ("index build t.csv --kind odd -o i", "'--kind': 'odd' is not one of 'flat', 'pq', 'ivf'"),
+        (
+            "index build t.csv --kind pq -o i",
+            "--parts 8 but the table has 2 columns; lower --",
+        ),
+        ("index build words.csv -o i", "vectors are numbers; name others with --columns, or"),
+        ("index build holes.csv -o i", "the table has no value in column 'b' (row 2);"),
+        ("index search i t.csv -o ids.npy", "but a model; 'coterie info' says what it is."),
+        ("predict i other.csv", "the model was fitted on the columns a, b: give a table that has"),
+    ],
+)
+def test_other_commands(capsys, arguments, expected):
+    Path("t.csv").write_text("a,b\n1,2\n3,4\n5,5\n0,9\n")
+    Path("one.csv").write_text("a,b\n1,2\n")
+    Path("other.csv").write_text("u,v\n1,2\n")
+    Path("words.csv").write_text("u,v\nred,2\nblue,1\n")
+    Path("holes.csv").write_text("a,b\n1,2\n3,\n")
+    Path("labels.csv").write_text("label\n0\n0\n1\n1\n")
+    save_model("i", BernoulliMixture().fit([[0, 1], [1, 0]]), columns=["a", "b"])
+    assert expected in said(capsys, *arguments.split())
 
 
 def test_the_options_that_the_sentences_advise(capsys):
@@ -109,6 +150,7 @@ def test_what_is_turned_and_what_is_not():
     assert turned("row 0, column 1 (column 7)") == "row 1, column 'X' (column 7)"
     assert turned("use GaussianMixture") == "use --method gaussian"
     assert Wording(None, [])("n_clusters=2") == "n_clusters=2"
+    assert Wording(None, [], {"n_lists": "--lists"})("lower n_lists") == "lower --lists"
 
 
 def test_every_method_is_known_by_its_estimator():

@@ -101,9 +101,19 @@ def _explain(error: Exception) -> str:
         path = error.filename2 or error.filename
         return error.strerror if path is None else f"{os.fsdecode(path)}: {error.strerror}"
     if isinstance(error, _UsageError) and hasattr(error, "format_message"):
-        said = error.format_message().rstrip(".")
+        said = _with_what_was_given(error.format_message().rstrip("."), error.__cause__)
         return f"{said}{'' if said.endswith('?') else '.'} Try --help."
     return str(error) or "not enough memory; use fewer rows or columns"
+
+
+def _with_what_was_given(said: str, cause: BaseException | None) -> str:
+    """A sentence of typer about an option; newer versions check by pydantic, which drops it."""
+    details = getattr(cause, "errors", None)
+    if details is None:
+        return said
+    said = said.replace("Value error, ", "", 1).partition(", unable to parse")[0]
+    given = details()[0]["input"]
+    return said.replace("Input should be", f"{given!r} was given, and it should be", 1)
 
 
 def _say(message: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +23,7 @@ class AskedRows:
     """
 
     rows: Any
+    n_rows: int
     names: list[str]
     units: str
     wording: Wording
@@ -32,11 +33,12 @@ class AskedRows:
 def asked_rows(
     places: Sequence[str], method: str, columns: str | None, without: str | None, *, scale: bool,
     decimal: str | None, header: bool | None, most_bytes: int, metric: str | None = None,
-    taking: str | None = None,
+    taking: str | None = None, own_words: Mapping[str, str] | None = None,
 ) -> Iterator[AskedRows]:  # fmt: skip
     """Rows as the method takes them; what a reader should know of the file goes to stderr.
 
-    `taking` is an option of the command with which cells may be missing.
+    `taking` is an option of the command with which cells may be missing; `own_words` are those
+    that its `wording` turns besides the method's.
     """
     check_decimal(decimal)
     way = way_of(method, metric)
@@ -49,8 +51,8 @@ def asked_rows(
         )  # fmt: skip
         for note in table.notes:
             warn(note)
-        wording = Wording(method, table.names)
+        wording = Wording(method, table.names, own_words)
         with wording.of_errors():
             rows = table.rows(table.scaling() if scales else None)
         units = "standardized units" if scales else "raw units"
-        yield AskedRows(rows, list(table.names), units, wording)
+        yield AskedRows(rows, table.n_rows, list(table.names), units, wording)

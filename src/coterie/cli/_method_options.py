@@ -34,7 +34,13 @@ def check_options(method: str, way: Method, own: dict[str, Any], scale: bool | N
             "to cut."
         )
     if "clusters" in way.options and not {"clusters", "height"} & own.keys():
-        raise ValueError(f"{method} needs the number of clusters, such as -k 3.")
+        instead = ", or --height, where to cut" if "height" in way.options else ""
+        raise ValueError(f"{method} needs the number of clusters, such as -k 3{instead}.")
+    if "gini_threshold" in own and own.get("linkage") != "genie":
+        raise ValueError(
+            f"--gini-threshold {own['gini_threshold']} was given, and the linkage is "
+            f"{own.get('linkage') or 'ward'}; leave it out, or use --linkage genie."
+        )
     if scale and not way.scales:
         under = " under --metric gower" if own.get("metric") == "gower" else ""
         raise ValueError(f"{method}{under} takes the values as they are; leave --scale out.")

@@ -7,7 +7,7 @@ columns and rows by their places from 0, where the command line counts rows from
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from coterie.cli._method_options import option_of
@@ -23,11 +23,17 @@ _INSTEAD = {
     "(NaN)": "(empty)",
     "(even those of weight zero), ": "",
     "lower k or min_samples": "lower min_samples",
+    " or a callable or an array": "",
+    " or a callable": "",
+    "use None or ": "use ",
     "pass the distinct rows with their counts as sample_weight, or an eps": "give eps",
     "raise max_iter or tol, or look for degenerate components in events_": (
         "raise max_iter, lower the number of clusters, or look at the notes"
     ),
 }
+
+#: "one of" a single word.
+_ONE_OF_ONE = re.compile(r"\bone of ('[^']*')(?=\.)")
 
 _PIECES = re.compile(
     r"""(?P<quoted>(?<!\w)'[^']*'|"[^"]*")
@@ -41,17 +47,20 @@ _PIECES = re.compile(
 class Wording:
     """Turns sentences of the estimator of `method` about columns of these `names`.
 
-    `method` is None for an estimator that the command line does not fit.
+    `method` is None for an estimator that the command line does not fit. `own` are words of
+    Python that only one command has, and what they are there.
     """
 
-    def __init__(self, method: str | None, names: Sequence[str]) -> None:
+    def __init__(
+        self, method: str | None, names: Sequence[str], own: Mapping[str, str] | None = None
+    ) -> None:
         self._method = method
         self._names = names
         self._start = 0
         options = {} if method is None else METHODS[method].options
         self._options = {
             parameter: option_of(name) for name, parameter in options.items() if parameter
-        }
+        } | dict(own or {})
         self._methods = {way.estimator: name for name, way in reversed(METHODS.items())}
         if method is not None:
             self._methods[METHODS[method].estimator] = method
@@ -60,7 +69,7 @@ class Wording:
         """The sentence as the command line says it."""
         for python, instead in _INSTEAD.items():
             sentence = sentence.replace(python, instead)
-        return _PIECES.sub(self._turned, sentence)
+        return _PIECES.sub(self._turned, _ONE_OF_ONE.sub(r"\1", sentence))
 
     @contextmanager
     def of_errors(self, start: int = 0) -> Iterator[None]:
@@ -88,6 +97,7 @@ class Wording:
         if word == "n_samples":
             return f"{value} rows" if value else "the number of rows"
         if word in self._options:
+            value = self._methods.get(value, value)
             return f"{self._options[word]} {'' if value == 'True' else value}".rstrip()
         return piece[0]
 

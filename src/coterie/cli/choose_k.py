@@ -34,12 +34,18 @@ _METHODS = (
     "kmeans", "minibatch", "bisecting", "gaussian", "student-t", "agglomerative", "kmedoids",
 )  # fmt: skip
 
+#: What the function of this name and its parameters are called here.
+_WORDS = {"choose_k": "choose-k", "k": "-k", "criterion": "--criterion", "estimator": "--method"}
+
 
 def choose_k(
     data: Data,
     k: Annotated[
-        str, typer.Option("-k", "--clusters", help="What to compare: 10, 2-8 or 2,3,5.")
-    ] = "1-10",
+        str | None,
+        typer.Option(
+            "-k", "--clusters", help="What to compare: 10, 2-8 or 2,3,5; up to 10 by default."
+        ),
+    ] = None,
     method: Annotated[
         str,
         typer.Option(
@@ -70,12 +76,12 @@ def choose_k(
 
     if method not in _METHODS:
         raise ValueError(f"--method {method!r} was given; use one of {', '.join(_METHODS)}.")
-    ks = numbers_asked(k)
+    ks = None if k is None else numbers_asked(k)
     with (
         limited(threads, max_memory) as most_bytes,
         asked_rows(
             data, method, columns, without, scale=scale, decimal=decimal, header=header,
-            most_bytes=most_bytes, taking="--method gaussian",
+            most_bytes=most_bytes, taking="--method gaussian", own_words=_WORDS,
         ) as given,
         given.wording.of_errors(),
     ):  # fmt: skip

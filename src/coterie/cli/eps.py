@@ -99,6 +99,8 @@ def eps(
 def _in_words(sentence: str) -> str:
     """A sentence of `suggest_eps` where nobody can give an eps."""
     said = sentence.removeprefix("suggest_eps: ").replace("min_samples=", "--min-samples ")
+    said = said.replace("lower k or min_samples", "lower --min-samples")
+    said = said.replace("X has", "the table has")
     if "no distance tells an eps" in said:
         return f"{said.partition(';')[0]}; raise --min-samples, or give rows that differ."
     return said

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -64,6 +66,28 @@ _ONLY = {
     "seed": [Kind.PQ, Kind.IVF],
 }  # fmt: skip
 
+#: What a source advises where columns hold text.
+_ABOUT_TEXT = re.compile(r"; [^;]*, or use MixedMixture,.*")
+
+#: What parameters and classes are called here.
+_WORDS = {
+    "n_subvectors": "--parts", "n_lists": "--lists", "bits": "--bits", "nprobe": "--nprobe",
+    "rerank": "--rerank", "FlatIndex": "flat", "PQIndex": "pq", "ProductQuantizer": "pq",
+    "IVFPQIndex": "ivf",
+}  # fmt: skip
+
+#: Advice that only Python can follow, and what to do here instead.
+_INSTEAD = {
+    "Input X contains NaN": "the table has no value",
+    "Input queries contains NaN": "a query has no value",
+    "Input X contains": "the table holds",
+    "Input queries contains": "a query holds",
+    "and queries has": "and the queries have",
+    "and rows to cluster by distance are numbers": "and vectors are numbers",
+    "open it with coterie.load": "'coterie info' says what it is",
+    "that an index's save, or 'coterie index build', wrote": "that 'coterie index build' wrote",
+}
+
 
 @index.command(epilog=epilog("index build"))
 def build(
@@ -119,9 +143,11 @@ def build(
     check_writable(output)
     refuse_overwriting([vectors], [output])
     with limited(threads, max_memory), as_files([str(vectors)], text=True) as (place,):
-        rows = open_source(place, columns=None if columns is None else names(columns))
-        made = _learned(kind, rows, metric.value, own, threads)
-        made.add(rows)
+        with _in_words():
+            rows = open_source(place, columns=None if columns is None else names(columns))
+        with _in_words(rows.names):
+            made = _learned(kind, rows, metric.value, own, threads)
+            made.add(rows)
         if not made.n_rows:
             raise ValueError(f"{vectors}: it has no rows to index; give a file with vectors.")
         made.save(output)
@@ -167,7 +193,8 @@ def search(
         raise ValueError(f"{output}: it was named for ids and distances; name two files.")
     refuse_overwriting([path, queries], outputs)
     with limited(threads, max_memory), as_files([str(queries)], text=True) as (place,):
-        held: Any = load(path, n_threads=threads)
+        with _in_words():
+            held: Any = load(path, n_threads=threads)
         asked = {"nprobe": nprobe, "rerank": rerank}
         _check_options(_kind_of(held), asked)
         if rerank is not None and not held.keep_rows:
@@ -175,7 +202,8 @@ def search(
                 f"--rerank {rerank} was given and {path} has codes only; leave it out, or build "
                 "the index again with --rerank, so that it keeps the vectors."
             )
-        found = held.search(place, k, **{n: v for n, v in asked.items() if v is not None})
+        with _in_words():
+            found = held.search(place, k, **{n: v for n, v in asked.items() if v is not None})
         writers = [array_writer(found.ids), array_writer(found.dists)]
         write_files(dict(zip(outputs, writers, strict=False)))  # both or neither
     facts = {
@@ -196,9 +224,25 @@ def info(
     """Say what an index is; a damaged file is an error."""
     from coterie.search import load
 
-    with limited(threads, max_memory):
+    with limited(threads, max_memory), _in_words():
         held: Any = load(path)
         _tell(index_facts(held, path), None, as_json=as_json, quiet=quiet)
+
+
+@contextmanager
+def _in_words(columns: Sequence[str] | None = None) -> Iterator[None]:
+    """Let errors speak of the options of this command, and of rows from 1 on."""
+    from coterie.cli._wording import Wording
+
+    wording = Wording(None, columns or (), _WORDS)
+    try:
+        yield
+    except ValueError as error:
+        told = str(error)
+        for python, instead in _INSTEAD.items():
+            told = told.replace(python, instead)
+        told = _ABOUT_TEXT.sub("; name others with --columns, or convert them.", told)
+        raise ValueError(wording(told)) from error
 
 
 def _check_options(kind: Kind, own: dict[str, Any]) -> None:
@@ -249,6 +293,8 @@ def _to_learn_from(rows: Source, metric: str) -> Any:
     import numpy as np
 
     sample = rows.sample(1 << 16, 1, np.random.RandomState(0))
+    if rows.n_rows == 0:
+        return rows  # which are refused in a sentence
     some = np.asarray(next(iter(sample)).rows, dtype=np.float64)
     norms = np.linalg.norm(some, axis=1, keepdims=True)
     return np.divide(some, norms, out=np.zeros_like(some), where=norms > 0)

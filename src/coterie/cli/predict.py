@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -166,18 +166,37 @@ def _table(
     missing = takes.allow_nan or metric in ("gower", "nan_euclidean")
     text = takes.string or metric == "gower"
     categorical = _word_columns(fitted.model, columns)
-    if on_cluster or is_streamed(data, most_bytes):
-        check_text_options(decimal, header)
-        return open_table(data, columns, text=text, categorical=categorical)
-    return read_table(
-        data[0],
-        columns,
-        missing=missing,
-        text=text,
-        categorical=categorical,
-        decimal=decimal,
-        header=header,
-    )
+    with _telling_what_was_fitted(columns):
+        if on_cluster or is_streamed(data, most_bytes):
+            check_text_options(decimal, header)
+            return open_table(data, columns, text=text, categorical=categorical)
+        return read_table(
+            data[0],
+            columns,
+            missing=missing,
+            text=text,
+            categorical=categorical,
+            decimal=decimal,
+            header=header,
+        )
+
+
+@contextmanager
+def _telling_what_was_fitted(columns: Sequence[str] | None) -> Iterator[None]:
+    """Let an error about a column that is not there say which ones the model has, and why."""
+    from coterie.data._delimited import listing
+    from coterie.errors import DataError
+
+    try:
+        yield
+    except DataError as error:
+        told, nobody_named_it, _ = str(error).partition("; name one of these, or rename")
+        if not nobody_named_it:
+            raise
+        raise DataError(
+            f"{told}; the model was fitted on the columns {listing(columns or ())}: give a table "
+            "that has them, or rename its columns."
+        ) from error
 
 
 def _labels(

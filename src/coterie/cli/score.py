@@ -185,16 +185,20 @@ def _internal(
         rows = given.rows
         if len(rows) != len(own):
             raise ValueError(
-                f"the table has {len(rows):,} rows and there are {len(own):,} labels; give the "
-                "labels of this table."
+                f"the table has {len(rows):,} row{'' if len(rows) == 1 else 's'} and there are "
+                f"{len(own):,} labels; give the labels of this table."
             )
         if metric != "gower":
             whole = np.isfinite(rows).all(axis=1)
             if not whole.all():
                 rows, own = rows[whole], own[whole]
+                n_lacking = np.count_nonzero(~whole)
+                which = (
+                    "has missing cells and is" if n_lacking == 1 else "have missing cells and are"
+                )
                 notes.append(
-                    f"{np.count_nonzero(~whole):,} of {len(whole):,} rows have missing cells and "
-                    "are left out of the scores by the rows; --metric gower takes them."
+                    f"{n_lacking:,} of {len(whole):,} rows {which} left out of the scores by the "
+                    "rows; --metric gower takes them."
                 )
         asked = _by_rows(rows, own, metric, noise, seed, notes)
         return {**_scores(asked, notes, given.wording), "units": given.units}
@@ -247,9 +251,9 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     """The facts for people."""
     from coterie.cli._summary import entry
 
-    shown = ", ".join(f"{label}: {count:,}" for label, count in facts["clusters"].items())
+    sizes = [f"{label}: {count:,}" for label, count in facts["clusters"].items()]
     yield f"rows        {facts['rows']:,}"
-    yield entry("labels", shown.split(" "))
+    yield entry("labels", [*(f"{size}," for size in sizes[:-1]), *sizes[-1:]])
     for title, group in (("by the rows", "internal"), (f"against {facts['truth']}", "external")):
         scores = {name: value for name, value in facts[group].items() if name != "units"}
         if not scores:

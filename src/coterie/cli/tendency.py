@@ -44,6 +44,7 @@ def tendency(
 ) -> None:
     """Test whether the rows of a table have any structure, before they are clustered."""
     from coterie.cli._asked_rows import asked_rows
+    from coterie.cli._method_options import check_rows
     from coterie.cli._telling import tell
     from coterie.select import tendency as test
 
@@ -55,6 +56,7 @@ def tendency(
         ) as given,
         given.wording.of_errors(),
     ):  # fmt: skip
+        check_rows("tendency", 2, given.n_rows, None)
         found = test(given.rows, random_state=seed)
     facts = _facts(found, given.names)
     tell(facts, partial(_lines, facts), as_json=as_json, quiet=quiet)
