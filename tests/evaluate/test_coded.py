@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from coterie.evaluate import silhouette_score
 from coterie.evaluate._coded import code_labels
 
 LABELS: dict[str, Any] = {
@@ -75,3 +76,8 @@ def test_what_is_no_label_is_refused() -> None:
     with pytest.raises(ValueError, match="masked"):
         code_labels("who", np.ma.masked_equal([0, 1], 1))
     assert code_labels("who", [[0], [1]]).codes.tolist() == [0, 1]
+
+
+def test_no_labels_at_all() -> None:
+    with pytest.raises(ValueError, match=r"^silhouette_score: labels is None; pass one label per"):
+        silhouette_score(np.eye(3), None)

@@ -12,7 +12,7 @@ from evaluate_twins import LABELLINGS, table_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie.evaluate import contingency_matrix, mutual_info_score
+from coterie.evaluate import contingency_matrix, mutual_info_score, rand_score
 from coterie.evaluate._contingency import read_table
 
 
@@ -108,3 +108,16 @@ def test_errors() -> None:
         contingency_matrix([0, 1, 2], [0, 1])
     with pytest.raises(ValueError, match="negative values"):
         contingency_matrix([0, 1], [0, 1], sample_weight=[1, -1])
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ([["a", "b"]], "contingency holds <U1; pass counts or probabilities"),
+        ([[np.nan, 1.0]], "contingency has cells that are NaN or infinite; .* 0 in their cell"),
+        (sp.csr_matrix([[np.inf, 1.0]]), "contingency has cells that are NaN or infinite"),
+    ],
+)
+def test_tables_that_hold_no_counts_are_told(table: object, words: str) -> None:
+    with pytest.raises(ValueError, match=f"^rand_score: {words}"):
+        rand_score(contingency=table)

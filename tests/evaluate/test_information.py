@@ -149,3 +149,15 @@ def test_a_wrong_average_is_refused() -> None:
         ev.adjusted_mutual_info_score([0], [0], average_method="mean")
     with pytest.raises(ValueError, match="beta=-1"):
         ev.v_measure_score([0], [0], beta=-1)
+
+
+@pytest.mark.parametrize("name", ["homogeneity_score", "completeness_score", "v_measure_score"])
+def test_each_of_the_three_says_its_own_name(name: str) -> None:
+    score = getattr(ev, name)
+    with pytest.raises(ValueError, match=f"^{name}: labels_true"):
+        score([0, 1])
+    with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'odd'"):
+        score([0, 1], [0, 1], odd=1)
+    if name == "v_measure_score":
+        with pytest.raises(ValueError, match=f"^{name}: beta=-1"):
+            score([0, 1], [0, 1], beta=-1)

@@ -138,3 +138,21 @@ def test_many_centres_in_tiles() -> None:
     X, labels = rng.normal(size=(1500, 2)), np.r_[np.arange(600), rng.integers(0, 600, 900)]
     expected = davies_bouldin_of(X, labels)
     assert ev.davies_bouldin_score(X, labels) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "score", [ev.calinski_harabasz_score, ev.variance_ratio, ev.davies_bouldin_score]
+)
+def test_squares_that_vanish_are_told(score: Any) -> None:
+    rows, labels = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 3
+    whole = score(rows, labels)
+    tiny, least = 2.0**-400, 2.0**-600
+    assert score(rows * tiny, labels) == pytest.approx(whole, rel=1e-12)
+    assert score(rows, labels, sample_weight=np.full(40, 2.0)) == pytest.approx(
+        score(np.tile(rows, (2, 1)), np.tile(labels, 2)), rel=1e-12
+    )
+    with pytest.raises(ValueError, match=f"^{score.__name__}: .* underflow float64; multiply X"):
+        score(rows * least, labels)
+    # Rows that do not differ have no squares either, at any scale.
+    alike = np.full((40, 3), 3.0)
+    assert score(alike * least, labels) == score(alike, labels)

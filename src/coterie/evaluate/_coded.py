@@ -68,6 +68,8 @@ def code_labels(who: str, labels: Any, name: str = "labels", noise: Noise = "clu
 
 def as_labels(who: str, labels: Any, name: str) -> npt.NDArray[Any]:
     """One label per row, as an array."""
+    if labels is None:
+        raise ValueError(f"{who}: {name} is None; pass one label per row.")
     if is_dask(labels):
         labels = labels.compute()
     given = np.asarray(unmasked(who, labels, name))

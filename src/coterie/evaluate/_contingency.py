@@ -150,11 +150,19 @@ def _without_empty(classes: Ints, clusters: Ints, counts: npt.NDArray[Any]) -> C
 
 def _given_table(who: str, contingency: Any) -> Contingency:
     """A table of counts, weights or probabilities, dense or sparse."""
+    if not sp.issparse(contingency) and (kind := np.asarray(contingency).dtype).kind in "SUT":
+        raise ValueError(f"{who}: contingency holds {kind}; pass counts or probabilities.")
     given = checked(
-        who, contingency, "contingency", accept_sparse=["csr", "csc", "coo"], dtype="numeric"
-    )
+        who, contingency, "contingency", accept_sparse=["csr", "csc", "coo"], dtype="numeric",
+        ensure_all_finite=False,
+    )  # fmt: skip
     if given.dtype.kind not in "biuf":
         raise ValueError(f"{who}: contingency holds {given.dtype}; pass counts or probabilities.")
+    if not np.isfinite(given.data if sp.issparse(given) else given).all():
+        raise ValueError(
+            f"{who}: contingency has cells that are NaN or infinite; a class and a cluster that "
+            "share no row have 0 in their cell."
+        )
     stored = sp.coo_array(given)
     stored.sum_duplicates()
     kept = stored.data != 0

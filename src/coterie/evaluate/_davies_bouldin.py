@@ -9,7 +9,7 @@ import numpy as np
 from coterie.distance import as_metric
 from coterie.evaluate._coded import Noise
 from coterie.evaluate._rows import open_rows
-from coterie.evaluate._spread import Spread, measure_spread
+from coterie.evaluate._spread import Spread, measure_ratios
 
 #: Centres whose distances to all others are looked at together.
 _TILE = 256
@@ -42,7 +42,7 @@ def davies_bouldin_score(
     0.2222222222222222
     """
     given = open_rows("davies_bouldin_score", X, labels, sample_weight, noise, n_threads)
-    return davies_bouldin_of(measure_spread(given), given.n_threads)
+    return davies_bouldin_of(measure_ratios(given), given.n_threads)
 
 
 def davies_bouldin_of(spread: Spread, n_threads: int) -> float:

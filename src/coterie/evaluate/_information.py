@@ -240,7 +240,13 @@ def homogeneity_completeness_v_measure(
     """
     who = "homogeneity_completeness_v_measure"
     check_params(who, {"beta": beta}, {"beta": real(0)})
-    table = read_table(who, labels_true, labels_pred, contingency, sample_weight, noise)
+    return _all_three(
+        read_table(who, labels_true, labels_pred, contingency, sample_weight, noise), beta
+    )
+
+
+def _all_three(table: Contingency, beta: float = 1.0) -> HomogeneityCompletenessV:
+    """Homogeneity, completeness and their mean."""
     h_true, h_pred = _entropy_of(table.class_sizes), _entropy_of(table.cluster_sizes)
     shared = _mutual_info_of(table)
     homogeneity = shared / h_true if h_true else 1.0
@@ -251,31 +257,59 @@ def homogeneity_completeness_v_measure(
     return HomogeneityCompletenessV(homogeneity, completeness, v_measure)
 
 
-def homogeneity_score(labels_true: Any = None, labels_pred: Any = None, **options: Any) -> float:
+def homogeneity_score(
+    labels_true: Any = None,
+    labels_pred: Any = None,
+    *,
+    contingency: Any = None,
+    sample_weight: Any = None,
+    noise: Noise = "cluster",
+) -> float:
     """Tell whether each cluster holds rows of one class: I / H_true, from 0 to 1.
 
     See `homogeneity_completeness_v_measure`, and `mutual_info_score` for the parameters.
     """
-    return homogeneity_completeness_v_measure(labels_true, labels_pred, **options).homogeneity
+    who = "homogeneity_score"
+    return _all_three(
+        read_table(who, labels_true, labels_pred, contingency, sample_weight, noise)
+    ).homogeneity
 
 
-def completeness_score(labels_true: Any = None, labels_pred: Any = None, **options: Any) -> float:
+def completeness_score(
+    labels_true: Any = None,
+    labels_pred: Any = None,
+    *,
+    contingency: Any = None,
+    sample_weight: Any = None,
+    noise: Noise = "cluster",
+) -> float:
     """Tell whether the rows of each class lie in one cluster: I / H_pred, from 0 to 1.
 
     See `homogeneity_completeness_v_measure`, and `mutual_info_score` for the parameters.
     """
-    return homogeneity_completeness_v_measure(labels_true, labels_pred, **options).completeness
+    who = "completeness_score"
+    return _all_three(
+        read_table(who, labels_true, labels_pred, contingency, sample_weight, noise)
+    ).completeness
 
 
 def v_measure_score(
-    labels_true: Any = None, labels_pred: Any = None, *, beta: float = 1.0, **options: Any
+    labels_true: Any = None,
+    labels_pred: Any = None,
+    *,
+    beta: float = 1.0,
+    contingency: Any = None,
+    sample_weight: Any = None,
+    noise: Noise = "cluster",
 ) -> float:
     """The weighted harmonic mean of homogeneity and completeness.
 
     See `homogeneity_completeness_v_measure`, and `mutual_info_score` for the parameters.
     """
-    return homogeneity_completeness_v_measure(
-        labels_true, labels_pred, beta=beta, **options
+    who = "v_measure_score"
+    check_params(who, {"beta": beta}, {"beta": real(0)})
+    return _all_three(
+        read_table(who, labels_true, labels_pred, contingency, sample_weight, noise), beta
     ).v_measure
 
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student_t
-from sklearn.utils import check_random_state
 
 from coterie._checks import check_params, real, whole
+from coterie._random import check_random_state
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise
 from coterie.evaluate._passes import Part

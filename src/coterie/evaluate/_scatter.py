@@ -16,6 +16,7 @@ from coterie.evaluate._passes import Part
 from coterie.evaluate._rows import open_rows
 from coterie.evaluate._spread import (
     find_means,
+    measure_ratios,
     measure_spread,
     refuse_overflow,
     spread_about,
@@ -203,7 +204,7 @@ def variance_ratio(
     O(n d). See `scatter_matrices` for the parameters.
     """
     given = open_rows("variance_ratio", X, labels, sample_weight, noise, n_threads)
-    spread = measure_spread(given)
+    spread = measure_ratios(given)
     return spread.between / spread.within if spread.within > 0 else np.inf
 
 
@@ -227,7 +228,7 @@ def calinski_harabasz_score(
         1 where all rows are at the means of their clusters, as scikit-learn has it.
     """
     given = open_rows("calinski_harabasz_score", X, labels, sample_weight, noise, n_threads)
-    spread = measure_spread(given)
+    spread = measure_ratios(given)
     if spread.within == 0:
         return 1.0
     freedom = (spread.total - given.n_clusters) / (given.n_clusters - 1)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._checks import NONE, check_params, whole
 from coterie._doors import check_weights
 from coterie._kernels import kernels
+from coterie._random import check_random_state
 from coterie.data import elsewhere
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise, as_labels

@@ -13,6 +13,9 @@ from coterie.evaluate._rows import LabelledRows
 
 Floats = npt.NDArray[np.float64]
 
+#: Mean squares below this have lost digits to underflow, if they have not vanished.
+_LEAST_SQUARE = 1e-290
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -90,6 +93,24 @@ def measure_spread(given: LabelledRows) -> Spread:
     """
     weights, means, origin = find_means(given)
     return Spread(weights, means, origin, *spread_about(given, means + origin))
+
+
+def measure_ratios(given: LabelledRows) -> Spread:
+    """The spread of clusters whose sums are divided by each other, so that they must not vanish."""
+    spread = measure_spread(given)
+    if spread.within + spread.between < _LEAST_SQUARE * spread.total:
+        n_differing = given.summed(_count_differing, spread.origin, shape=(1,))
+        if n_differing[0]:
+            raise ValueError(
+                f"{given.who}: the rows differ by so little that squared distances underflow "
+                "float64; multiply X by a constant (for example 1e150)."
+            )
+    return spread
+
+
+def _count_differing(part: Part, origin: Floats, sums: Floats) -> None:
+    differs = (part.rows != origin).any(axis=1)
+    sums += np.count_nonzero(differs & (part.codes >= 0))
 
 
 def refuse_overflow(who: str) -> None:
