@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 
 from coterie import KMeans
 from coterie.errors import FileError
-from coterie.search import FlatIndex
+from coterie.search import FlatIndex, IVFPQIndex
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(300, 5)).astype(np.float32)
@@ -92,18 +92,37 @@ def test_any_damage_is_noticed(saved: Path, data: st.DataObject) -> None:
         index = FlatIndex.load(bad)
     except FileError:
         return
-    # A flipped bit of the header may make another sound file, as of another metric's name.
+    # A flipped bit may turn the name of a checksum into another, which is not looked at.
     assert kind == "flip"
     assert place < 1000
-    index.search(ROWS[:3], 2)
+    for part, other in zip(
+        index.search(ROWS, 4), FlatIndex.load(saved).search(ROWS, 4), strict=True
+    ):
+        assert_array_equal(part, other)
+
+
+def test_any_other_setting_is_noticed(tmp_path: Path) -> None:
+    IVFPQIndex(5, 2, 4, nprobe=2, random_state=0).fit(ROWS).add(ROWS).save(tmp_path / "index")
+    content = (tmp_path / "index").read_bytes()
+    assert content.count(b'\\"nprobe\\": 2') == 1
+    (tmp_path / "index").write_bytes(content.replace(b'\\"nprobe\\": 2', b'\\"nprobe\\": 3'))
+    for check in (True, False):
+        with pytest.raises(FileError, match="damaged: its header is not the one that was written"):
+            IVFPQIndex.load(tmp_path / "index", check=check)
+
+
+def test_files_of_earlier_versions_are_read(saved: Path) -> None:
+    tamper(saved)  # without a checksum of the header
+    assert FlatIndex.load(saved).n_rows == 300
 
 
 def tamper(path: Path, **changes: Any) -> None:
-    """Change the settings of a file and leave its arrays."""
+    """Change the settings of a file and leave its arrays, as one who means to would."""
     content = path.read_bytes()
     size = int.from_bytes(content[:8], "little")
     layout = json.loads(content[8 : 8 + size])
     told = json.loads(layout["__metadata__"]["coterie-index"])
+    del told["header_checksum"]
     for key, value in changes.items():
         (told if key in told else told["settings"])[key] = value
     layout["__metadata__"]["coterie-index"] = json.dumps(told)

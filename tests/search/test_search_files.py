@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import coterie
 from coterie import ProductQuantizer, search
 from coterie.errors import FileError
 from coterie.search import _index_file
@@ -37,3 +38,12 @@ def test_what_is_none_is_refused(tmp_path: Path) -> None:
     search.PQIndex(quantizer).add(ROWS).save(tmp_path / "pq")
     with pytest.raises(FileError, match="it holds a PQIndex, not a FlatIndex"):
         search.FlatIndex.load(tmp_path / "pq")
+
+
+def test_each_door_names_the_other(tmp_path: Path) -> None:
+    search.FlatIndex().add(ROWS).save(tmp_path / "index")
+    with pytest.raises(FileError, match=r"not a model; open it with coterie\.search\.load"):
+        coterie.load(tmp_path / "index")
+    ProductQuantizer(2, bits=4, n_iter=1, random_state=0).fit(ROWS).save(tmp_path / "model")
+    with pytest.raises(FileError, match=r"not an index of coterie, but a model; .* coterie\.load"):
+        search.load(tmp_path / "model")

@@ -103,6 +103,7 @@ def tamper(path: Path, change: Any) -> Path:
     size = int.from_bytes(content[:8], "little")
     layout = json.loads(content[8 : 8 + size])
     told = json.loads(layout["__metadata__"]["coterie-index"])
+    del told["header_checksum"]
     change(told["settings"])
     layout["__metadata__"]["coterie-index"] = json.dumps(told)
     header = json.dumps(layout).encode()

@@ -43,6 +43,44 @@ def test_its_neighbours_are_scikit_learns() -> None:
     assert model.kneighbors(X[:9], 400, return_distance=False).shape == (9, 300)  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("k", [None, 7, 400])
+def test_rows_of_the_fit_are_not_their_own_neighbours(k: int | None) -> None:
+    theirs = NearestNeighbors(n_neighbors=4).fit(X)
+    dists, ids = theirs.kneighbors(n_neighbors=None if k is None else min(k, 299))
+    lists = IVFPQIndex(5, 2, 4, nprobe=5, rerank=300, dtype="float64", random_state=0)
+    for index in (None, lists):
+        model = NeighborsTransformer(4, index=index).fit(X)
+        found = model.kneighbors(n_neighbors=k)
+        np.testing.assert_array_equal(found[1], ids)
+        np.testing.assert_allclose(found[0], dists, atol=1e-7)
+
+
+def test_copies_are_neighbours_of_each_other() -> None:
+    model = NeighborsTransformer(2).fit(np.repeat([[0.0], [9.0]], 5, axis=0))
+    ids = model.kneighbors(return_distance=False)
+    lower = [[1, 2], [0, 2], [0, 1], [0, 1], [0, 1]]
+    assert_array_equal(ids, [*lower, *(np.array(lower) + 5)])
+    assert NeighborsTransformer(2).fit(X[:1]).kneighbors(return_distance=False).shape == (1, 0)  # type: ignore[union-attr]
+
+
+def test_rows_that_are_not_kept_must_be_given() -> None:
+    quantizer = ProductQuantizer(3, bits=4, n_iter=2, random_state=0).fit(X)
+    model = NeighborsTransformer(3, index=PQIndex(quantizer)).fit(X)
+    with pytest.raises(ValueError, match="the PQIndex keeps codes only; pass X, or give an index"):
+        model.kneighbors()
+    keeping = NeighborsTransformer(3, index=PQIndex(quantizer, keep_rows=True)).fit(X)
+    found = keeping.kneighbors(return_distance=False)
+    assert found.shape == (300, 3)  # type: ignore[union-attr]
+    assert (found != np.arange(300)[:, None]).all()
+
+
+def test_an_index_that_had_rows_numbers_from_zero() -> None:
+    emptied = FlatIndex(dtype="float64").add(X)
+    emptied.remove(emptied.ids)
+    graph = NeighborsTransformer(4, index=emptied).fit(X).transform(X)
+    assert (graph != NeighborsTransformer(4).fit(X).transform(X)).nnz == 0
+
+
 def test_pipelines_end_as_with_scikit_learns() -> None:
     y = (X[:, 0] > 0).astype(int)
     classifier = KNeighborsClassifier(3, metric="precomputed")
@@ -106,3 +144,6 @@ def test_what_is_refused_is_refused_in_a_sentence() -> None:
         NeighborsTransformer(index=FlatIndex(metric="inner_product")).fit(X)
     with pytest.raises(ValueError, match="n_neighbors=0 was given; use a whole number"):
         NeighborsTransformer(0).fit(X)
+    for rows in (None, X):
+        with pytest.raises(ValueError, match=r"^NeighborsTransformer: n_neighbors=0 was given"):
+            NeighborsTransformer().fit(X).kneighbors(rows, 0)

@@ -89,6 +89,10 @@ class SearchIndex(ABC):
     def _check_restored(self, n_rows: int) -> None:
         """Refuse what a file brought unless it is of so many rows."""
 
+    @abstractmethod
+    def _held_rows(self) -> Floats | None:
+        """The rows in the order of `ids`, if they are kept."""
+
     @property
     @abstractmethod
     def n_features(self) -> int | None:

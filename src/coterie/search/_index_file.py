@@ -1,6 +1,7 @@
 """Files of indexes: safetensors arrays under a JSON header, mapped into memory when read.
 
-Data only: reading one runs nothing that the file brings. The header has a checksum of all arrays.
+Data only: reading one runs nothing that the file brings. The header has a checksum of all arrays,
+and one of itself.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._files import FORMAT as MODEL_FORMAT
+from coterie._files import INDEX_FORMAT as FORMAT
 from coterie._writing import writing
 from coterie.errors import FileError
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-FORMAT = "coterie-index"
 SCHEMA = 1
 #: The types of arrays in an index, as safetensors calls them.
 _TYPES: dict[str, np.dtype[Any]] = {
@@ -64,6 +65,7 @@ def write_index(
         "checksum": checksum,
         "settings": dict(settings),
     }
+    told["header_checksum"] = _header_checksum(told, layout)
     layout["__metadata__"] = {FORMAT: json.dumps(told, allow_nan=False)}
     header = json.dumps(layout).encode()
     header += b" " * (-(8 + len(header)) % 64)
@@ -139,6 +141,9 @@ def _header(path: Path) -> _Header:
             f"it was written by coterie {told['version']} in file schema {told['schema']}, and "
             f"this version reads {SCHEMA}; upgrade coterie."
         )
+    known = told.pop("header_checksum", None)  # files of earlier versions have none
+    if known is not None and known != _header_checksum(told, layout):
+        raise FileError("it is damaged: its header is not the one that was written.")
     if not isinstance(told["settings"], dict) or not isinstance(told["kind"], str):
         raise FileError("it is damaged: its header is malformed.")
     return _Header(told, layout, 8 + size)
@@ -182,6 +187,10 @@ def _mapped(path: Path, layout: dict[str, Any], start: int) -> Arrays:
 
 def _bytes_of(array: npt.NDArray[Any]) -> memoryview:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+
+
+def _header_checksum(told: Mapping[str, Any], layout: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps([told, layout], sort_keys=True).encode())
 
 
 def _checksum(array: npt.NDArray[Any], before: int) -> int:

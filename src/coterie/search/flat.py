@@ -105,6 +105,9 @@ class FlatIndex(SearchIndex):
             n_threads,
         )  # fmt: skip
 
+    def _held_rows(self) -> Floats | None:
+        return None if self._rows is None else self._rows.view
+
     def _stored(self) -> tuple[dict[str, Any], Arrays]:
         return {}, {} if self._rows is None else {"rows": self._rows.view}
 

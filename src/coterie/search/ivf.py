@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._checks import whole
+from coterie._random import check_random_state
 from coterie.data import ArraySource, Source
 from coterie.errors import FileError, ParameterError
 from coterie.neighbors.index import Neighbors
@@ -256,6 +256,9 @@ class IVFPQIndex(SearchIndex):
         return list_state(
             self._kind, self._ids.view, self._fitted(), self._lists, self._rows, self._threads()
         )
+
+    def _held_rows(self) -> Floats | None:
+        return None if self._rows is None else self._rows.rows
 
     def _stored(self) -> tuple[dict[str, Any], Arrays]:
         learned = self._fitted()

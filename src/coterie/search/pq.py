@@ -224,6 +224,9 @@ class PQIndex(SearchIndex):
                     queries[here], dists, ids, n_threads,
                 )  # fmt: skip
 
+    def _held_rows(self) -> Floats | None:
+        return self._rows.view if self.keep_rows else None
+
     def _stored(self) -> tuple[dict[str, Any], Arrays]:
         settings, arrays = stored(self.quantizer)
         arrays["blocks"] = self._blocks.view

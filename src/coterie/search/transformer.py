@@ -62,11 +62,7 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fill a copy of the index with the rows of X."""
-        if not whole(1).allows(self.n_neighbors):
-            raise ParameterError(
-                f"NeighborsTransformer: n_neighbors={self.n_neighbors!r} was given; use a whole "
-                "number of at least 1."
-            )
+        _check_count(self.n_neighbors)
         rows = validated(self, X, dtype=FLOATS, ensure_min_samples=1)
         empty = FlatIndex(dtype=rows.dtype) if self.index is None else copy.deepcopy(self.index)
         if empty.n_rows:
@@ -81,7 +77,7 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             )
         if isinstance(empty, IVFPQIndex) and empty.n_features is None:
             empty.fit(rows)
-        self.index_ = empty.add(rows)
+        self.index_ = empty.add(rows, ids=np.arange(len(rows)))  # also where it had rows once
         self.n_samples_fit_ = self._n_features_out = len(rows)
         return self
 
@@ -91,9 +87,13 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """Distances and numbers of the nearest rows of the fit, nearest first.
 
         Where there are fewer rows than are asked for, all of them. Where the index found fewer, the
-        rest has number -1 and is infinitely far away. X must be given.
+        rest has number -1 and is infinitely far away. Without X, the neighbours of the rows of the
+        fit, none of which is its own; for that the index must hold its rows.
         """
-        found = self._found(X, self.n_neighbors if n_neighbors is None else n_neighbors)
+        check_is_fitted(self)
+        count = self.n_neighbors if n_neighbors is None else n_neighbors
+        _check_count(count)
+        found = self._found_of_fit(count) if X is None else self._found(X, count)
         return found if return_distance else found[1]
 
     def transform(self, X: Any) -> sp.csr_matrix:
@@ -111,7 +111,38 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self, X: Any, n_neighbors: int
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         check_is_fitted(self)
-        rows = validated(self, X, dtype=FLOATS, reset=False)
+        return self._asked(validated(self, X, dtype=FLOATS, reset=False), n_neighbors)
+
+    def _found_of_fit(
+        self, n_neighbors: int
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """Of the rows of the fit, each without itself."""
+        rows = self.index_._held_rows()
+        if rows is None:
+            raise ValueError(
+                "NeighborsTransformer: neighbours of the rows of the fit were asked for and the "
+                f"{type(self.index_).__name__} keeps codes only; pass X, or give an index made "
+                "with keep_rows=True."
+            )
+        dists, ids = self._asked(rows, n_neighbors + 1)
+        others = ids != np.arange(len(ids))[:, None]
+        # Behind copies of lower number, or by rounded codes, a row may not find itself.
+        others[others.all(axis=1), -1] = False
+        shape = len(ids), ids.shape[1] - 1
+        return dists[others].reshape(shape), ids[others].reshape(shape)
+
+    def _asked(
+        self, rows: npt.NDArray[Any], n_neighbors: int
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """What the index finds of checked rows, as many as there can be."""
         dists, ids = self.index_.search(rows, n_neighbors)
         dists, ids = dists[:, : self.n_samples_fit_], ids[:, : self.n_samples_fit_]
         return np.maximum(dists, 0), ids
+
+
+def _check_count(n_neighbors: Any) -> None:
+    if not whole(1).allows(n_neighbors):
+        raise ParameterError(
+            f"NeighborsTransformer: n_neighbors={n_neighbors!r} was given; use a whole number of "
+            "at least 1."
+        )
