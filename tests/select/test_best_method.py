@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -146,8 +147,8 @@ def test_of_many_rows_some_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("rows", "k", "words"),
     [
-        (np.ones((9, 2)), 2, "1 distinct rows"),
-        (np.ones((9, 2)), None, "1 distinct rows"),
+        (np.ones((9, 2)), 2, "1 distinct row;"),
+        (np.ones((9, 2)), None, "1 distinct row;"),
         ([[1.0, 2.0]], None, "minimum of 2"),
         ([[np.nan, 1.0], [1.0, 2.0]], 2, "NaN"),
         (np.eye(4), 5, "n_clusters=5"),
@@ -158,3 +159,11 @@ def test_of_many_rows_some_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_mistakes_are_told(rows: Any, k: int | None, words: str) -> None:
     with pytest.raises(ValueError, match=f"best_method: .*{words}"):
         best_method(rows, k, 0)
+
+
+def test_rows_of_a_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "rows.npy", four_clusters())
+    found = best_method(str(tmp_path / "rows.npy"), 4, 0)
+    assert adjusted_rand_score(np.repeat(np.arange(4), 40), found.labels) == 1
+    with pytest.raises(FileNotFoundError, match=r"'none\.npy' names no file"):
+        best_method("none.npy", 4, 0)

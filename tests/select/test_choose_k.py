@@ -4,13 +4,16 @@ Covers coterie.select._problem, coterie.select._criteria, coterie.select._by_lab
 coterie.select._numbers and coterie.select.k_choice.
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 from select_rows import four_clusters, one_cloud
-from sklearn import metrics
+from sklearn import metrics, mixture
 
 import coterie
 from coterie import (
@@ -23,7 +26,14 @@ from coterie import (
     KMeans,
     KMedoids,
 )
-from coterie.select import Curve, KChoice, SelectionProgress, choose_k
+from coterie.select import (
+    Curve,
+    KChoice,
+    SelectionProgress,
+    choose_k,
+    select_mixture,
+    stability,
+)
 from coterie.select.k_choice import recommend
 
 X = four_clusters()
@@ -279,3 +289,56 @@ def test_what_is_wrong_with_the_rows_is_said_by_who_was_asked(estimator: object)
 def test_what_is_wrong_with_the_estimator_is_said_by_that() -> None:
     with pytest.raises(ValueError, match="KMeans: tol=-1 was given"):
         choose_k(four_clusters(), KMeans(tol=-1), 3)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [None, AgglomerativeClustering(), GaussianMixture(), BayesianGaussianMixture()],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_rows_that_are_all_equal_are_one_cluster(estimator: object) -> None:
+    alike = np.full((20, 2), 7.0)
+    options = {"n_references": 2, "n_resamples": 2, "random_state": 0}
+    found = choose_k(alike, estimator, 3, **options)
+    assert (found.k, found.has_structure) == (1, False)
+    assert set(found.picks.values()) <= {1, None}
+    several = choose_k(alike, estimator, [2, 3], **options)
+    assert several.k is None
+    assert "all rows are equal" in several.summary
+
+
+def test_three_rows_have_no_halves() -> None:
+    rows = [[0.0, 1.0], [1.0, 0.0], [5.0, 5.0]]
+    found = choose_k(rows, AgglomerativeClustering(), 3, random_state=0)
+    assert found.picks["prediction_strength"] == 1
+
+
+@pytest.mark.parametrize("estimator", ["kmeans", KMeans, 3])
+def test_what_is_no_estimator_is_told(estimator: object) -> None:
+    with pytest.raises(ValueError, match=r"^choose_k: estimator=.* is no estimator"):
+        choose_k(X, estimator)
+    with pytest.raises(ValueError, match=r"^stability: estimator=.* is no estimator"):
+        stability(X, estimator)
+
+
+@pytest.mark.parametrize("ask", [choose_k, select_mixture, lambda X: stability(X, KMeans(2))])
+@pytest.mark.parametrize("rows", [None, X[:, 0], X[:, 0].tolist(), np.zeros((2, 3, 4))])
+def test_what_is_no_table_is_told_by_who_was_asked(ask: Any, rows: object) -> None:
+    with pytest.raises(ValueError, match=r"^[a-z_]+: Expected 2D array, got \dD array instead: X"):
+        ask(rows)
+
+
+def test_mixtures_of_scikit_learn_are_mixtures() -> None:
+    found = choose_k(X, mixture.GaussianMixture(random_state=0), 6)
+    assert found.picks == {"bic": 4, "held_out": 4}
+    with pytest.raises(ValueError, match="the method icl, which this mixture does not have"):
+        choose_k(X, mixture.GaussianMixture(), criterion="icl")
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, lambda X: pa.table({"a": X[:, 0], "b": X[:, 1]})])
+def test_columns_keep_their_names_in_samples(frame: Any) -> None:
+    names = ["stability", "gap"]
+    options = {"k": 5, "criterion": names, "n_references": 4, "n_resamples": 4, "random_state": 0}
+    one, named = choose_k(X, **options), choose_k(frame(X), **options)
+    for name in names:
+        np.testing.assert_array_equal(named.curves[name].values, one.curves[name].values)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from coterie.errors import ParameterError
@@ -114,7 +115,10 @@ def test_noise_and_words_as_labels() -> None:
     assert [c.label for c in found.clusters] == [0, 1, 2]
     assert str(found).endswith("Noise: 4 rows (7%)")
     named = np.array(["one", "two", "three"])[example()[1]]
-    assert [c.label for c in explain(X, named).clusters] == ["one", "three", "two"]
+    for kind in (named, named.astype(object), pd.Series(named)):
+        clusters = explain(X, kind).clusters
+        assert [c.label for c in clusters] == ["one", "three", "two"]
+        assert [type(c.rival) for c in clusters] == [str] * 3
 
 
 def test_one_cluster_has_no_rival() -> None:

@@ -208,3 +208,11 @@ def test_a_plot_has_a_line_for_every_model_and_a_ring_at_the_best() -> None:
     assert drawn == sum(not one.degenerate for one in found.candidates)
     assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (found.k, found.best.bic)
     assert all(list(line.get_xdata()) == sorted(line.get_xdata()) for line in lines)
+
+
+def test_large_rows_in_float32_are_chosen_for_in_silence() -> None:
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(m, 0.4, (20, 3)) for m in (0, 3, 6)])
+    plain = select_mixture(rows, 3, random_state=0).best
+    large = select_mixture((rows * 2.0**100).astype(np.float32), 3, random_state=0).best
+    assert (large.k, large.covariance_type) == (plain.k, plain.covariance_type)

@@ -27,6 +27,10 @@ def by_prediction_strength(problem: Problem) -> Measured:
     plus a standard error over the splits, reaches 0.8. It can say 1, whose strength is 1.
     """
     rng, n_rows = problem.draws("prediction_strength"), problem.n_rows
+    if n_rows < 4:  # halves with one row, that many estimators refuse: one cluster is all there is
+        values = problem.each(lambda k: float(k == 1))
+        pick = 1 if 1 in problem.ks else None
+        return Measured(values, pick, f"{n_rows} rows are too few to halve", 0 * values)
     found: list[list[float]] = []
     for _ in range(max(1, problem.settings.n_resamples // 2)):
         order = rng.permutation(n_rows)

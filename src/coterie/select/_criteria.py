@@ -35,7 +35,7 @@ _ROWS, _REFITS = ("euclidean",), ("memory", "predict")
 
 CRITERIA: dict[str, Criterion] = {
     "bic": Criterion(by_bic, ("mixture", "likelihood"), sees_one=True),
-    "icl": Criterion(by_icl, ("mixture", "likelihood"), sees_one=True),
+    "icl": Criterion(by_icl, ("mixture", "likelihood", "memberships"), sees_one=True),
     "aic": Criterion(by_aic, ("mixture", "likelihood"), sees_one=True),
     "bound": Criterion(by_bound, ("bayesian",), sees_one=True),
     "held_out": Criterion(by_held_out, ("mixture", "memory"), sees_one=True),
@@ -58,12 +58,18 @@ _FOR_OTHERS = ("silhouette", "calinski_harabasz", "davies_bouldin", "gap", "pred
 #: What a criterion may need, and how to say that it is not there.
 _NEEDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
     "mixture": (
-        lambda estimator, X: hasattr(estimator, "icl"),
+        lambda estimator, X: hasattr(estimator, "score_samples"),
         "is for mixtures, which have a likelihood",
     ),
     "likelihood": (
-        lambda estimator, X: not isinstance(estimator, BayesianGaussianMixture),
-        "counts parameters that are estimated; use 'bound'",
+        lambda estimator, X: (
+            hasattr(estimator, "bic") and not isinstance(estimator, BayesianGaussianMixture)
+        ),
+        "counts parameters that are estimated; use 'bound' or 'held_out'",
+    ),
+    "memberships": (
+        lambda estimator, X: hasattr(estimator, "icl"),
+        "needs the method icl, which this mixture does not have; use 'bic'",
     ),
     "bayesian": (
         lambda estimator, X: isinstance(estimator, BayesianGaussianMixture),
@@ -97,7 +103,7 @@ def chosen_criteria(who: str, asked: Any, estimator: Any, X: Any) -> tuple[str, 
     """Names of the criteria that were asked for, or those that suit the estimator."""
     if asked is None:
         names: Sequence[str] = _FOR_OTHERS
-        if hasattr(estimator, "icl"):
+        if hasattr(estimator, "score_samples"):
             names = _FOR_BAYES if isinstance(estimator, BayesianGaussianMixture) else _FOR_MIXTURES
         return tuple(name for name in names if missing(name, estimator, X) is None)
     names = (asked,) if isinstance(asked, str) else tuple(asked)

@@ -26,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Levels of a category that are told apart: the most frequent ones.
 _MOST_LEVELS = 20
+#: Numbers with more digits than are told are written in full below this, in powers above.
+_PLAIN_BELOW = 1e9
 _NUMBERS = {"number", "time", "numpy time", "numpy duration"}
 
 
@@ -46,7 +48,8 @@ class Numbers:
         """A value of this column in words."""
         if self.moments and np.isfinite(value):
             return str(np.datetime64(round(value), "D"))
-        return f"{value:.{self.digits}g}"
+        told = f"{value:.{self.digits}g}"
+        return f"{value:,.0f}" if "e+" in told and abs(value) < _PLAIN_BELOW else told
 
 
 @dataclass(frozen=True)

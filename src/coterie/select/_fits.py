@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
+from coterie._random import check_random_state
 from coterie.centroid import KMeans
 from coterie.data import Source, as_source, is_dask, is_elsewhere
 from coterie.data import open as open_rows
@@ -30,6 +30,14 @@ Tick = Callable[[str, int], None]
 _TRIAL = 3
 #: Parameters that say how many clusters there are.
 _COUNTS = "n_clusters", "n_components"
+
+
+def check_estimator(who: str, estimator: Any) -> None:
+    """Refuse what is no estimator, such as a name or a class."""
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+        raise ValueError(
+            f"{who}: estimator={estimator!r} is no estimator; pass one, such as KMeans()."
+        )
 
 
 def count_of(who: str, estimator: Any) -> str:

@@ -17,7 +17,8 @@ _COVARIANCES = ("covariances_", "precisions_", "precisions_cholesky_")
 
 def table_of(X: Any) -> npt.NDArray[Any] | None:
     """Rows as an array, where they are a table of numbers in memory; else None."""
-    rows = X.to_numpy() if hasattr(X, "to_numpy") else X
+    is_arrow = hasattr(X, "__arrow_c_stream__")
+    rows = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X) if is_arrow else X
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "biuf":
         return None
     return np.ascontiguousarray(rows)
@@ -127,7 +128,7 @@ def _longest_axis(model: Any, j: int) -> Floats:
     if model.covariance_type == "spherical":
         axis = np.zeros(n_cols)
         # All directions are alike: towards where the means spread most, else any.
-        axis[int(np.argmax(model.means_.std(axis=0)))] = np.sqrt(covariances[j])
+        axis[int(np.argmax(model.means_.std(axis=0, dtype=np.float64)))] = np.sqrt(covariances[j])
         return axis
     if model.covariance_type == "diag":
         axis = np.zeros(n_cols)

@@ -106,10 +106,21 @@ def take(X: Any, chosen: npt.NDArray[Any], *, square: bool = False) -> Any:
     """Some rows of a table in memory, or the distances between them."""
     if hasattr(X, "iloc"):
         return X.iloc[chosen]
+    if hasattr(X, "__arrow_c_stream__"):  # so that columns keep their names: polars and Arrow
+        return X.take(chosen) if hasattr(X, "take") else X[chosen]
     rows = X if sp.issparse(X) else np.asarray(X)
     return rows[chosen][:, chosen] if square else rows[chosen]
 
 
-def in_memory(X: Any) -> Any:
-    """Rows as given, or as an array where they are lists."""
-    return X if is_remote(X) or hasattr(X, "shape") else np.asarray(X)
+def in_memory(who: str, X: Any) -> Any:
+    """Rows as given, or as an array where they are lists; refused where they are no table."""
+    if is_remote(X):
+        return X
+    rows = X if hasattr(X, "shape") else np.asarray(X)
+    if len(rows.shape) != 2:
+        what = f"X has shape {rows.shape}" if rows.shape else f"X is {type(X).__name__} {X!r:.60}"
+        raise ValueError(
+            f"{who}: Expected 2D array, got {len(rows.shape)}D array instead: {what}; pass a "
+            "table with a line for each row, X.reshape(-1, 1) where it is one column."
+        )
+    return rows

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._checks import NONE, check_enough_rows, check_params, whole
 from coterie._config import resolve_n_threads
-from coterie._doors import FLOATS, checked
+from coterie._doors import FLOATS, checked, refuse_lazy
+from coterie._in_memory import held
+from coterie._random import check_random_state
 from coterie.select._candidates import FromMeans, Merged, Method, fits_for, spanning_for, ward_for
 from coterie.select._contest import Contest, MethodCandidate, Round, draw
 from coterie.select._walk import largest_leap, walk
@@ -83,7 +84,7 @@ def best_method(X: Any, n_clusters: int | None = None, random_state: Any = None)
 
     Parameters
     ----------
-    X : array or data frame of shape (n_rows, n_features)
+    X : array or data frame of shape (n_rows, n_features), or what says where rows are
         Columns count as they are scaled.
     n_clusters : int or None, default=None
         None: chosen, too; at least 2.
@@ -92,6 +93,8 @@ def best_method(X: Any, n_clusters: int | None = None, random_state: Any = None)
     """
     who = "best_method"
     check_params(who, {"n_clusters": n_clusters}, {"n_clusters": NONE | whole(1)})
+    refuse_lazy(who, X)
+    X = held(who, X, "a tree of all rows")
     given = checked(who, X, dtype=FLOATS, ensure_min_samples=2)
     rows = _scaled(np.asarray(given, dtype=np.float64))
     _check_distinct(who, rows, n_clusters)
@@ -138,9 +141,9 @@ def _check_distinct(who: str, rows: Floats, n_clusters: int | None) -> None:
     n_distinct = len(np.unique(rows, axis=0))
     if (n_clusters or 2) > n_distinct:
         asked = "2 clusters or more" if n_clusters is None else f"n_clusters={n_clusters}"
+        there = f"{n_distinct} distinct row{'s' * (n_distinct != 1)}"
         raise ValueError(
-            f"{who}: {asked} were asked for and X has {n_distinct} distinct rows; "
-            "lower n_clusters or pass more rows."
+            f"{who}: {asked} asked for and X has {there}; lower n_clusters or pass more rows."
         )
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from coterie._checks import CALLABLE, NONE, check_params, whole
 from coterie._progress import says_stop
+from coterie._random import check_random_state
 from coterie.centroid import KMeans
 from coterie.select._by_likelihood import bic_weights
 from coterie.select._criteria import CRITERIA, chosen_criteria
-from coterie.select._fits import Fits, OneByOne, count_of, fits_along, seeded
+from coterie.select._fits import Fits, OneByOne, check_estimator, count_of, fits_along, seeded
+from coterie.select._grow import table_of
 from coterie.select._numbers import numbers_of_clusters
 from coterie.select._problem import Problem, Settings, in_memory, is_remote
 from coterie.select.k_choice import Curve, KChoice, SelectionProgress, recommend
@@ -103,7 +105,8 @@ def choose_k(
     who = "choose_k"
     given = {name: value for name, value in locals().items() if name in _RULES}
     check_params(who, given, _RULES)
-    X, estimator = in_memory(X), KMeans() if estimator is None else estimator
+    X, estimator = in_memory(who, X), KMeans() if estimator is None else estimator
+    check_estimator(who, estimator)
     names = chosen_criteria(who, criterion, estimator, X)
     ks = numbers_of_clusters(who, k, None if is_remote(X) else int(X.shape[0]), up_to=_UP_TO)
     count_of(who, estimator)
@@ -160,6 +163,7 @@ def _measure(
 ) -> tuple[dict[str, Curve], list[str]]:
     """The curve of every criterion; none of those that had not ended when the callback stopped."""
     curves: dict[str, Curve] = {}
+    alike = _all_equal(problem.X)
     for place, name in enumerate(names):
         watch.criterion = name
         try:
@@ -168,11 +172,21 @@ def _measure(
             watch.callback = None  # fits that are still needed are made without asking
             return curves, [f"Stopped before {', '.join(names[place:])}"]
         kind = CRITERIA[name]
+        if alike:
+            sees_one = kind.sees_one and 1 in problem.ks and found.pick is not None
+            pick = 1 if sees_one else None
+            found = replace(found, pick=pick, reason="all rows are equal", finds_one=None)
         curves[name] = Curve(
             found.values, found.errors, found.pick, found.reason, kind.weak, kind.sees_one,
             found.finds_one,
         )  # fmt: skip
     return curves, []
+
+
+def _all_equal(X: Any) -> bool:
+    """Whether a table in memory has one row again and again, which no criterion can judge."""
+    rows = None if is_remote(X) else table_of(X)
+    return rows is not None and bool((rows == rows[0]).all())
 
 
 def _unsettled(fits: Fits) -> list[str]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._checks import check_params, one_of
 from coterie._config import resolve_n_threads
 from coterie._doors import checked
 from coterie._kernels import kernels
+from coterie._random import check_random_state
 from coterie.select._dip_table import LOG_P, ROOT_N_DIPS, SIZES
 
 __all__ = ["DipTest", "dip_p_value", "dip_test", "log_dip_p", "measure_dips"]

@@ -134,7 +134,7 @@ def explain(
         alone = bool(inside.all())
         clusters.append(
             Cluster(
-                label=coded.values[code].item(),
+                label=_as_python(coded.values[code]),
                 size=members.size,
                 share=members.size / inside.size,
                 traits=() if alone else find_traits(columns, inside)[:n_traits],
@@ -196,7 +196,12 @@ def _rival(near: _Nearness, members: Ints, values: npt.NDArray[Any]) -> Any:
     """The label of the cluster that is next to most members."""
     if near.margin is None:
         return None
-    return values[np.bincount(near.other[members]).argmax()].item()
+    return _as_python(values[np.bincount(near.other[members]).argmax()])
+
+
+def _as_python(label: Any) -> Any:
+    """A label as Python's own number or string, as those of a column of objects are."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def _plain(value: Any) -> Any:

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 from scipy.stats import beta
-from sklearn.utils import check_random_state
 
 from coterie._checks import NONE, check_params, whole
 from coterie._doors import checked
+from coterie._random import check_random_state
 from coterie.neighbors import knn
 
 __all__ = ["Hopkins", "hopkins"]

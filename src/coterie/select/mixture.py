@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._checks import CALLABLE, NONE, check_params, one_of, real, whole
 from coterie._doors import FLOATS
 from coterie._progress import says_stop
+from coterie._random import check_random_state
 from coterie.data import as_source
 from coterie.mixture import GaussianMixture, StudentTMixture
 from coterie.select._axes import legend_above, some_ticks
@@ -184,7 +184,7 @@ def select_mixture(
     check_params(who, given, _RULES)
     kinds = _names(who, "covariance_types", covariance_types, COVARIANCE_TYPES)
     lines = _names(who, "families", families, tuple(FAMILIES))
-    X = in_memory(X)
+    X = in_memory(who, X)
     ks = numbers_of_clusters(who, k, None if is_remote(X) else int(X.shape[0]), up_to=9)
     seed = int(check_random_state(random_state).randint(2**31))
     starts = label_starts(X, seed, n_init)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from coterie._checks import CALLABLE, NONE, Rule, check_params, one_of, real, whole
 from coterie._distinct import distinct
 from coterie._progress import says_stop
+from coterie._random import check_random_state
 from coterie.evaluate import contingency_matrix
-from coterie.select._fits import labels_of, seeded
+from coterie.select._fits import check_estimator, labels_of, seeded
 from coterie.select._problem import in_memory, is_remote, take
 from coterie.select._quiet_fit import fit_quietly
 from coterie.select.k_choice import SelectionProgress
@@ -162,7 +162,8 @@ def stability(
     who = "stability"
     given = {name: value for name, value in locals().items() if name in _RULES}
     check_params(who, given, _RULES)
-    X = in_memory(X)
+    check_estimator(who, estimator)
+    X = in_memory(who, X)
     if is_remote(X):
         raise ValueError(f"{who}: X is not in memory, and resamples are; pass an array of rows.")
     rng = check_random_state(random_state)

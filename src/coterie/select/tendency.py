@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
 
 from coterie._config import resolve_n_threads
 from coterie._doors import FLOATS, check_csr, check_finite, checked, dense, trusted
+from coterie._random import check_random_state
 from coterie.data import as_source, elsewhere
 from coterie.distance import condensed
 from coterie.select._replay import Replay, replay
