@@ -175,6 +175,39 @@ def test_the_headline_claims_no_more_than_the_reasons() -> None:
     assert not any("are apart" in sentence for sentence in doubtful["sentences"])
 
 
+def test_large_numbers_are_written_in_full() -> None:
+    rng = np.random.RandomState(0)
+    income = np.repeat([20_000.0, 900_000.0], 60) + rng.normal(0, 1000, 120)
+    told = coterie.study(pd.DataFrame({"income": income}), time=5).summary["clusters"]
+    sentences = [trait["sentence"] for one in told for trait in one["traits"]]
+    assert sentences
+    assert all("e+" not in said and "900," in said for said in sentences)
+
+
+def test_what_the_test_saw_is_told_as_not_borne_out() -> None:
+    """Chance truths look uneven to the test of tendency, and a replay speaks against them."""
+    rng = np.random.RandomState(0)
+    summary = coterie.study(rng.randint(0, 2, (200, 4)), time=5).summary
+    assert not summary["verdict"]["has_structure"]
+    assert summary["null_replay"] is not None
+    assert "by itself sees structure" in summary["tendency"]["verdict"]
+    assert "do not bear it out" in summary["tendency"]["verdict"]
+
+
+def test_criteria_that_disagree_lower_the_confidence_of_clusters_that_are_centres() -> None:
+    findings = import_module("coterie.report.study").find(
+        np.random.RandomState(0).normal(size=(90, 2)) + 20 * np.repeat(np.eye(3, 2), 30, axis=0),
+        0, 5.0, None, None,
+    )  # fmt: skip
+    clustered = findings.clustered
+    assert verdict(findings)["confidence"] == "high"
+    outvoted = replace(clustered.chosen, votes={"silhouette": 3, "gap": 5, "bic": 6})
+    assert outvoted.are_apart
+    told = verdict(replace(findings, clustered=replace(clustered, chosen=outvoted)))
+    assert told["confidence"] == "moderate"
+    assert "All clusters are apart, but only 1 of 3 criteria pick 3 clusters." in told["why"]
+
+
 def test_plain_data_has_no_nan() -> None:
     given = {"a": np.float64("nan"), 1: (np.int64(3), [np.inf, 0.123456789]), "c": np.bool_(True)}
     assert plain(given) == {"a": None, "1": [3, [None, 0.123457]], "c": True}

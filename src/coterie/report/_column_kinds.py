@@ -40,6 +40,17 @@ _WORDS_OF_TEXT = 4
 #: Names by which keys go, whatever stands before.
 _KEY = re.compile(r"(?:^|[\W_])(?:id|ids|key|uuid|guid|index|idx|rowid|nr|no)$|[a-z]I[dD]$", re.I)
 _TIMES = {"time", "numpy time"}
+_NO_DATE = "is a date, which says more often when a row was noted than what it is like"
+#: Dates as people write them: year first, year last, or with the month in letters; then the time.
+_YEAR, _UP_TO_31 = r"(?:1[5-9]|2[01])\d\d", r"(?:0?[1-9]|[12]\d|3[01])"
+_LETTERS = r"[^\W\d_]{3,9}[.,]?"
+_DATE = re.compile(
+    rf"(?:{_YEAR}([-/.]){_UP_TO_31}(?:\1{_UP_TO_31})?"
+    rf"|{_UP_TO_31}([-/.]){_UP_TO_31}\2{_YEAR}|\d?\d([-/])\d?\d\3\d\d|\d\d\.\d\d\.\d\d"
+    rf"|{_UP_TO_31}\.?[ -]{_LETTERS}[ -]{_YEAR}|{_LETTERS} {_UP_TO_31},? {_YEAR})"
+    r"(?:[T ,]+\d?\d:\d\d\S*(?: ?[ap]m)?)?",
+    re.IGNORECASE,
+)
 
 #: Scales in words, each from its low end to its high end.
 _SCALES: tuple[tuple[str, ...], ...] = (
@@ -125,8 +136,7 @@ def _of_times(name: str, column: Column, missing: npt.NDArray[np.bool_]) -> Told
     known = np.sort(values[~missing])
     n_distinct = _n_distinct(known)
     plain = _plainly(n_distinct, len(column), column[int(np.argmin(missing))] if known.size else "")
-    reason = "is a date, which says more often when a row was noted than what it is like"
-    return plain or ("date", n_distinct, reason, ())
+    return plain or ("date", n_distinct, _NO_DATE, ())
 
 
 def _of_numbers(name: str, column: Column, missing: npt.NDArray[np.bool_]) -> Told:
@@ -166,6 +176,8 @@ def _of_words(name: str, column: Column, missing: npt.NDArray[np.bool_]) -> Told
     plain = _plainly(n_distinct, len(column), met[0] if met else None)
     if plain is not None:
         return plain
+    if sum(_DATE.fullmatch(str(value).strip()) is not None for value in met) >= _NAMING * len(met):
+        return "date", n_distinct, _NO_DATE, ()
     if n_known >= _FEWEST_NAMED and n_distinct >= _NAMING * n_known:
         if _mean_words(met) >= _WORDS_OF_TEXT:
             return "text", n_distinct, "is free text, a different one in nearly every row", ()

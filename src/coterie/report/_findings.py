@@ -41,7 +41,8 @@ class Findings:
 
     `studied` and `compared` are row numbers of the table; `notes` say what was done or left out.
     `doubted` is the replay that spoke against clusters, where one did; `without` names the columns
-    that were set aside.
+    that were set aside, and `n_copied` counts studied rows that the test and the
+    comparison of methods left out as copies.
     """
 
     given: Given
@@ -58,6 +59,7 @@ class Findings:
     notes: tuple[str, ...]
     seed: int
     without: tuple[str, ...] = ()
+    n_copied: int = 0
 
     @property
     def n_rows(self) -> int:

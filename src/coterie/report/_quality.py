@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from coterie.neighbors import Index
 from coterie.report._findings import Findings
+from coterie.report._mirages import fillers
 
 #: A row lies far out where its neighbours are this many times as far as is usual.
 _FAR, _NEIGHBORS = 5.0, 5
@@ -23,10 +24,13 @@ def quality(found: Findings) -> list[dict[str, Any]]:
     points = found.ready.points[found.studied]
     n_copies = len(points) - len(np.unique(points, axis=0))
     n_far = int(_far_out(found.space.rows(found.ready.points[found.compared])).sum())
+    filled = fillers(found.ready, found.given.table)
     n_cells = n_rows * len(kinds)
     told = [
         ("missing cells", n_missing,
          f"{n_missing:,} of {n_cells:,} cells ({n_missing / n_cells:.1%}) are missing."),
+        ("numbers that may stand for missing cells", sum(count for _, _, count in filled),
+         f"Far from all others: {_listed(filled)}."),
         ("empty columns", len(empty), f"Without a value in any row: {', '.join(empty)}."),
         ("constant columns", len(constant), f"The same in every row: {', '.join(constant)}."),
         ("equal rows", n_copies,
@@ -37,6 +41,10 @@ def quality(found: Findings) -> list[dict[str, Any]]:
          "away as usual."),
     ]  # fmt: skip
     return [{"what": what, "count": count, "sentence": said} for what, count, said in told if count]
+
+
+def _listed(filled: list[tuple[str, float, int]]) -> str:
+    return ", ".join(f"{value:.0f} in {count:,} cells of {name!r}" for name, value, count in filled)
 
 
 def _far_out(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from coterie.report._aside import compared_with_columns
+from coterie.report._chosen import Chosen
 from coterie.report._findings import Clustered, Findings
-from coterie.report._numbers import chance
+from coterie.report._mirages import clusters_of_gaps, fillers
+from coterie.report._numbers import chance, count
 
 #: Chances above which the absence of structure is sure, if rows are so many at least.
 _CLEAR, _ENOUGH_ROWS = 0.2, 50
@@ -25,6 +27,7 @@ def verdict(found: Findings) -> dict[str, Any]:
 
 def _no_structure(found: Findings) -> dict[str, Any]:
     tested, doubted = found.tested, found.doubted
+    n_rows = found.n_rows - found.n_copied
     if tested is None:
         sentence, why = "There is one row, and nothing to compare it with.", ["One row."]
         confidence = "high"
@@ -38,11 +41,13 @@ def _no_structure(found: Findings) -> dict[str, Any]:
     else:
         sentence = tested.verdict
         why = [f"The test of tendency has {chance(tested.p_value)}."]
-        clear = tested.p_value > _CLEAR and found.n_rows >= _ENOUGH_ROWS
+        clear = tested.p_value > _CLEAR and n_rows >= _ENOUGH_ROWS
         confidence = "high" if clear else "moderate"
-    if found.n_rows < _ENOUGH_ROWS and tested is not None:
-        why.append(f"{found.n_rows} rows are few: what is there may not show.")
-        confidence = "low" if found.n_rows < 20 else confidence
+    if found.n_copied:
+        why.append(f"Only {count(n_rows, 'row')} went into the test; the others are copies.")
+    if n_rows < _ENOUGH_ROWS and tested is not None:
+        why.append(f"{n_rows} rows are few: what is there may not show.")
+        confidence = "low" if n_rows < 20 else confidence
     return {
         "has_structure": False, "n_clusters": 1,
         "headline": f"No clusters were found in the {found.n_rows:,} rows of {found.given.name}.",
@@ -130,10 +135,41 @@ def _reasons(found: Findings, clustered: Clustered) -> tuple[list[str], list[str
             f"The runner-up, {runner_up.recipe.name}, agrees by {runner_up.agreement:.2f} "
             "(adjusted Rand index).",
         )
-    chosen = clustered.chosen
-    weigh(
-        chosen.is_sure,
-        f"{chosen.n_agreeing} of {len(chosen.votes)} criteria pick {found.n_clusters} clusters"
-        + (", and all clusters are apart." if chosen.are_apart else "."),
-    )
+    weigh(*_how_sure_the_number(clustered.chosen))
+    for said in _mirages(found):
+        weigh(False, said)
     return good, bad
+
+
+def _how_sure_the_number(chosen: Chosen) -> tuple[bool, str]:
+    """Whether nothing speaks against the number of clusters, and what was counted.
+
+    Criteria know clusters by centres, so what they say of those of another shape counts for little.
+    """
+    told = f"{chosen.n_agreeing} of {len(chosen.votes)} criteria pick {chosen.n_clusters} clusters"
+    if not chosen.are_apart:
+        return chosen.is_sure, f"{told}."
+    if 2 * chosen.n_agreeing > len(chosen.votes):
+        return True, f"{told}, and all clusters are apart."
+    if chosen.best.recipe.is_centred:
+        return False, f"All clusters are apart, but only {told}."
+    return True, f"All clusters are apart; {told}, but they look for other shapes."
+
+
+def _mirages(found: Findings) -> list[str]:
+    """What in the table may have made the clusters, a sentence each."""
+    ready, table = found.ready, found.given.table
+    told = []
+    for name, value, n_rows in fillers(ready, table):
+        told.append(
+            f"{name!r} is {value:.0f} in {n_rows:,} rows, far from all its other numbers. If that "
+            "means a missing cell, empty these cells and study the table again."
+        )
+    for name, clusters in clusters_of_gaps(ready, table, found.placed.labels):
+        one = len(clusters) == 1
+        told.append(
+            f"{'Cluster' if one else 'Clusters'} {', '.join(map(str, clusters))} "
+            f"{'has' if one else 'have'} hardly a value of {name!r}: that cells are missing may be "
+            f"what sets {'it' if one else 'them'} apart."
+        )
+    return told

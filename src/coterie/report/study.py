@@ -15,6 +15,7 @@ from coterie._config import options
 from coterie.errors import DataError
 from coterie.report._findings import Clustered, Findings
 from coterie.report._given import check_set_aside, take_in
+from coterie.report._mirages import copies
 from coterie.report._model import explain_clusters, make_model, one_cluster
 from coterie.report._new_rows import StudyModel
 from coterie.report._plan import Clock, plan_for
@@ -213,11 +214,13 @@ def find(
     plan = plan_for(n_rows, n_places, time)
     rng = np.random.RandomState(seed)
     studied = np.sort(rng.permutation(n_rows)[: plan.n_studied])
-    compared = np.sort(rng.permutation(studied)[: plan.n_compared])
+    copied = copies(ready, ready.points[studied])
+    single = studied[~copied]
+    compared = np.sort(rng.permutation(single)[: plan.n_compared])
     space = learn_space(ready.points[studied])
     begin("tendency")
     cells = ready.cells(given.table)
-    tested = ask_tendency(ready, ready.points[studied], cells.take(studied), seed)
+    tested = ask_tendency(ready, ready.points[single], cells.take(single), seed)
 
     def told(model: StudyModel, **more: Any) -> Findings:
         begin("summary")
@@ -225,7 +228,7 @@ def find(
         return Findings(
             given=given, ready=ready, plan=plan, space=space, studied=studied, compared=compared,
             tested=tested, model=model, placed=placed, seed=seed, notes=more.pop("notes", ()),
-            without=tuple(without),
+            without=tuple(without), n_copied=int(copied.sum()),
             **{"doubted": None, "clustered": None, **more},
         )  # fmt: skip
 

@@ -48,7 +48,7 @@ def summarise(found: Findings) -> dict[str, Any]:
         "columns": _told_columns(found),
         "notes": _notes(found),
         "quality": quality(found),
-        "tendency": _tendency(found.tested, found.ready.place_names),
+        "tendency": _tendency(found),
         "methods": [], "choice_of_k": None, "clusters": [], "noise": None, "profiles": [],
         "silhouette": None, "null_replay": _replay(found), "map": map_points(found),
         "dendrogram": None, "k_distances": None, "bic": None, "memberships": None,
@@ -123,6 +123,11 @@ def _notes(found: Findings) -> list[str]:
             f"New rows get the label of the nearest of {len(found.model.rows_):,} studied rows, "
             "since the method itself labels only rows it was fitted to."
         )
+    if found.n_copied:
+        more.append(
+            f"{found.n_copied:,} of {len(found.studied):,} rows are copies of others. Structure "
+            "was tested and methods were compared without them, since a copy is no evidence."
+        )
     return [*found.ready.notes, *more, *found.notes]
 
 
@@ -137,18 +142,19 @@ def _column_part(tested: Tendency, names: list[str]) -> list[dict[str, Any]]:
              "sentence": f"The dip of the columns one by one: {least}."}]  # fmt: skip
 
 
-def _tendency(tested: Tendency | None, names: list[str]) -> dict[str, Any]:
+def _tendency(found: Findings) -> dict[str, Any]:
+    tested = found.tested
     if tested is None:
         return {"p_value": 1.0, "has_structure": False, "verdict": "One row.", "parts": []}
     return {
         "p_value": tested.p_value,
         "has_structure": tested.has_structure,
-        "verdict": tested.verdict,
+        "verdict": _verdict_of_tendency(found, tested),
         "parts": [
             {"name": "components", "value": max(one.statistic for one in tested.components),
              "p_value": tested.component_p_value,
              "sentence": "The dip of the first principal components: more than one mode?"},
-            *_column_part(tested, names),
+            *_column_part(tested, found.ready.place_names),
             {"name": "distances", "value": tested.distances.statistic,
              "p_value": tested.distances.p_value,
              "sentence": "The dip of the distances between rows."},
@@ -159,6 +165,14 @@ def _tendency(tested: Tendency | None, names: list[str]) -> dict[str, Any]:
              "sentence": "Hopkins' statistic, 0.5 where rows are uniform; it does not count."},
         ],
     }  # fmt: skip
+
+
+def _verdict_of_tendency(found: Findings, tested: Tendency) -> str:
+    """What the test said; where a replay spoke against it, that this counts."""
+    if found.doubted is None:
+        return tested.verdict
+    told = tested.verdict.replace("There is structure", "The test by itself sees structure", 1)
+    return f"{told} Clusters of these rows do not bear it out (see the verdict)."
 
 
 def _replay(found: Findings) -> dict[str, Any] | None:
