@@ -18,6 +18,9 @@ class _NoEntropy(ISeedSequence):
         return np.ones(n_words, dtype=dtype)
 
 
+_NO_ENTROPY: Any = _NoEntropy()  # of no type that NumPy's stubs let a generator take
+
+
 def check_random_state(seed: Any) -> np.random.RandomState:
     """As scikit-learn's function of this name, with the same random numbers.
 
@@ -26,6 +29,6 @@ def check_random_state(seed: Any) -> np.random.RandomState:
     """
     if not isinstance(seed, numbers.Integral):
         return sklearn_check_random_state(seed)
-    rng = np.random.RandomState(np.random.MT19937(_NoEntropy()))
+    rng = np.random.RandomState(np.random.MT19937(_NO_ENTROPY))
     rng.seed(int(seed))
     return rng
