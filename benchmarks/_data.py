@@ -31,6 +31,31 @@ def blobs(
     return X
 
 
+def uneven_rows(n_rows: int, n_features: int, seed: int = 0) -> NDArray[np.float32]:
+    """Draw rows that are shaped like measured ones: gradients of pictures, counts, sales.
+
+    A dozen hidden traits (as many as columns where those are fewer) with long tails, in 50 heaps
+    of sizes 1, 1/2, 1/3, ... that overlap, move all columns together; columns differ in spread
+    by 1 / sqrt(j), have noise of their own, and what falls below zero is zero.
+
+    Returns
+    -------
+    X
+        float32 rows in C order, not negative, shape (n_rows, n_features).
+    """
+    rng = np.random.default_rng(seed)
+    n_traits, n_heaps = min(12, n_features), 50
+    sizes = 1 / np.arange(1.0, n_heaps + 1)
+    heap = rng.choice(n_heaps, size=n_rows, p=sizes / sizes.sum())
+    traits = 1.5 * rng.standard_normal((n_heaps, n_traits))[heap]
+    traits += rng.lognormal(-0.5, 0.5, n_heaps)[heap, None] * rng.standard_t(5, traits.shape)
+    spreads = (np.arange(1.0, n_features + 1) ** -0.5).astype(np.float32)
+    loads = spreads * rng.standard_normal((n_traits, n_features), dtype=np.float32)
+    X = 0.3 * spreads * rng.standard_normal((n_rows, n_features), dtype=np.float32)
+    X += traits.astype(np.float32) @ loads + spreads
+    return np.maximum(X, 0, out=X)
+
+
 def random_rows(X: NDArray[np.float32], n_clusters: int, seed: int = 1) -> NDArray[np.float32]:
     """Take `n_clusters` different rows of X, shape (n_clusters, n_features)."""
     return X[np.random.default_rng(seed).choice(len(X), n_clusters, replace=False)]

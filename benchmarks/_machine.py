@@ -54,6 +54,13 @@ def isa() -> str:
     return "x86-64-v4" if flags >= V4 else "x86-64-v3" if flags >= V3 else "x86-64-v2"
 
 
+def narrower_builds() -> list[str]:
+    """Those of our builds for AVX2 and AVX-512 that this processor runs but would not choose."""
+    if isa() != "x86-64-v4":
+        return []
+    return ["v3", "v4"] if "avx512_vnni" in _cpuinfo()["flags"].split() else ["v3"]
+
+
 def _cpuinfo() -> dict[str, str]:
     """The fields of the first processor in /proc/cpuinfo; empty where there is none."""
     if not CPUINFO.exists():

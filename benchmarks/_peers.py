@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._harness import N_THREADS, Contender, Prepare
-from ._machine import isa
+from ._machine import isa, narrower_builds
 
 # The OpenBLAS inside faiss's wheel is old and takes newer AVX-512 processors for ones without;
 # told better, it is three times as fast. Without AVX-512 it would run an illegal instruction.
@@ -15,6 +15,15 @@ FAISS_ENVIRONMENT = {"OPENBLAS_CORETYPE": "SkylakeX"} if isa() == "x86-64-v4" el
 def coterie(prepare: Prepare) -> Contender:
     """Ours."""
     return Contender("coterie", "coterie", "coterie", prepare)
+
+
+def coterie_builds(prepare: Prepare) -> list[Contender]:
+    """Ours as it is, and by its narrower builds where the processor runs AVX-512."""
+    narrower = [
+        Contender(f"coterie-{build}", "coterie", "coterie", prepare, {"COTERIE_ISA": build})
+        for build in narrower_builds()
+    ]
+    return [coterie(prepare), *narrower]
 
 
 def sklearn(prepare: Prepare) -> Contender:

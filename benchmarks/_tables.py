@@ -55,7 +55,7 @@ def markdown_table(results: Sequence[tuple[Workload, Sequence[Entry]]]) -> str:
 
 def _against_peers(done: dict[str, Entry]) -> list[str]:
     """Speed, memory and quality of coterie beside the best peer in each."""
-    peers = [entry for name, entry in done.items() if name != OURS]
+    peers = [entry for name, entry in done.items() if not name.startswith(OURS)]
     if OURS not in done or not peers:
         return [ABSENT] * 3
     ours = done[OURS]

@@ -9,15 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _peers as peers
-from .._data import Arrays, blobs, sse
+from .._data import Arrays, blobs, sse, uneven_rows
 from .._harness import Call, Contender, Outcome, Workload
 
 N_ROWS, N_FEATURES, N_CLUSTERS = 500_000, 32, 256
 
 
-def make(n_rows: int) -> Arrays:
-    """Clustered blobs, as many as centres to draw."""
-    return {"X": blobs(n_rows, N_FEATURES, N_CLUSTERS, spread=4.0)}
+DATA = {  # blobs are as many as centres to draw
+    "": ("centres N(0, 4²)", functools.partial(blobs, n_blobs=N_CLUSTERS, spread=4.0)),
+    "-weak": ("centres N(0, 0.5²)", functools.partial(blobs, n_blobs=N_CLUSTERS, spread=0.5)),
+    "-uneven": ("uneven rows", uneven_rows),
+}
+
+
+def make(kind: str, n_rows: int) -> Arrays:
+    """Rows of one kind."""
+    return {"X": DATA[kind][1](n_rows, N_FEATURES)}
 
 
 def coterie_seeding(n_local_trials: int | None, arrays: Arrays) -> Call:
@@ -56,22 +63,30 @@ def judge(arrays: Arrays, centers: NDArray[Any]) -> float:
     return sse(arrays["X"], centers)
 
 
-def workload(name: str, trials: str, contenders: list[Contender]) -> Workload:
-    """One way to draw the centres."""
+def workload(kind: str, name: str, trials: str, contenders: list[Contender]) -> Workload:
+    """One way to draw the centres from one kind of rows."""
     size = f"n={N_ROWS} d={N_FEATURES} k={N_CLUSTERS}"
-    title = f"k-means++ {size}, {trials}, centres N(0, 4²)"
-    return Workload(name, title, N_ROWS, make, contenders, judge, judged_by="potential")
+    title = f"k-means++ {size}, {trials}, {DATA[kind][0]}"
+    return Workload(
+        f"{name}{kind}", title, N_ROWS, functools.partial(make, kind), contenders, judge,
+        judged_by="potential",
+    )  # fmt: skip
 
 
-WORKLOADS = [
-    workload(
-        "seeding-one-trial",
-        "one trial",
-        [peers.coterie(functools.partial(coterie_seeding, 1)), peers.faiss(faiss_seeding)],
-    ),
-    workload(
-        "seeding-greedy",
-        "greedy",
-        [peers.coterie(functools.partial(coterie_seeding, None)), peers.sklearn(sklearn_seeding)],
-    ),
-]
+def workloads(kind: str) -> list[Workload]:
+    """Both ways."""
+    one = functools.partial(coterie_seeding, 1)
+    greedy = functools.partial(coterie_seeding, None)
+    return [
+        workload(
+            kind, "seeding-one-trial", "one trial",
+            [peers.coterie(one), peers.faiss(faiss_seeding)],
+        ),
+        workload(
+            kind, "seeding-greedy", "greedy",
+            [*peers.coterie_builds(greedy), peers.sklearn(sklearn_seeding)],
+        ),
+    ]  # fmt: skip
+
+
+WORKLOADS = [made for kind in DATA for made in workloads(kind)]
