@@ -227,12 +227,14 @@ def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.f
     if isinstance(sample_weight, numbers.Number):
         weights = np.full(n_rows, float(sample_weight))  # type: ignore[arg-type]
     else:
-        weights = check_array(
-            unmasked(who, sample_weight, "sample_weight"),
-            ensure_2d=False,
-            dtype=np.float64,
-            input_name="sample_weight",
-        )
+        given = unmasked(who, sample_weight, "sample_weight")
+        try:
+            weights = check_array(given, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
+        except (ValueError, TypeError) as error:
+            reason = str(error).rstrip(".")
+            raise type(error)(
+                f"{who}: sample_weight: {reason}; pass one number per row."
+            ) from error
     if weights.ndim != 1:
         raise ValueError(
             f"{who}: Sample weights must be 1D array or scalar, but sample_weight has "
@@ -242,6 +244,13 @@ def check_weights(who: str, sample_weight: Any, n_rows: int) -> npt.NDArray[np.f
         raise ValueError(
             f"{who}: sample_weight.shape == {weights.shape}, expected {(n_rows,)}; "
             "pass one weight per row."
+        )
+    if not np.isfinite(weights).all():
+        odd = "NaN" if np.isnan(weights).any() else "infinity"
+        row = int(np.argmax(~np.isfinite(weights)))
+        raise ValueError(
+            f"{who}: Input sample_weight contains {odd} (row {row}); leave such rows out, or give "
+            "them the weight 0."
         )
     if (weights < 0).any():
         raise ValueError(

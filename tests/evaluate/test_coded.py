@@ -55,7 +55,7 @@ def test_noise_is_a_cluster_left_out_or_alone() -> None:
     objects = code_labels("who", np.array(labels, dtype=object), noise="drop")
     assert objects.codes.tolist() == [1, -1, 0, -1, 1]
     # Where nothing is noise, or labels have none, nothing changes.
-    for clean in ([0, 1, 1], ["-1", "a", "a"], np.array(["-1", "a", "a"], dtype=object)):
+    for clean in ([0, 1, 1], ["0", "a", "a"], np.array(["0", "a", "a"], dtype=object)):
         for noise in ("drop", "singletons"):
             coded = code_labels("who", clean, noise=noise)  # type: ignore[arg-type]
             assert coded.codes.tolist() == [0, 1, 1]
@@ -81,3 +81,11 @@ def test_what_is_no_label_is_refused() -> None:
 def test_no_labels_at_all() -> None:
     with pytest.raises(ValueError, match=r"^silhouette_score: labels is None; pass one label per"):
         silhouette_score(np.eye(3), None)
+
+
+@pytest.mark.parametrize("labels", [["-1", "a", "a", "b"], np.array(["-1", "a", "a", "b"], object)])
+def test_noise_among_names_is_written_minus_one(labels: Any) -> None:
+    assert code_labels("who", labels, noise="drop").codes.tolist() == [-1, 0, 0, 1]
+    assert code_labels("who", labels, noise="singletons").n_clusters == 3
+    assert code_labels("who", labels).n_clusters == 3
+    assert code_labels("who", ["a", "b"], noise="drop").codes.tolist() == [0, 1]

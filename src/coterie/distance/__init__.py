@@ -16,7 +16,7 @@ from coterie._config import resolve_n_threads
 from coterie.distance._forms import Reader
 from coterie.distance._gower import gower
 from coterie.distance._graph import Graph, as_graph, closeness
-from coterie.distance._metric import Metric, RowFunction
+from coterie.distance._metric import Metric, RowFunction, learns
 from coterie.distance._named import mahalanobis, minkowski, seuclidean, without_parameters
 from coterie.distance._sparse_rows import Compared, SparseRows, in_tiles
 
@@ -33,6 +33,7 @@ __all__ = [
     "closeness",
     "condensed",
     "in_tiles",
+    "learns",
     "pairwise",
     "prepare_both",
     "rows_to",

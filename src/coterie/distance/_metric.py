@@ -27,6 +27,8 @@ _WITH_BOXES = {
 }  # fmt: skip
 
 
+#: Metrics that learn from the rows they are made for, and the parameters that tell them instead.
+_LEARNING = {"seuclidean": {"V"}, "mahalanobis": {"V", "VI"}, "gower": {"ranges"}}
 #: Metrics in whose units rows become dense anyway.
 _OF_ALL_ROWS = {"seuclidean", "mahalanobis"}
 
@@ -104,3 +106,8 @@ class Metric:
                 for j, y in enumerate(others):
                     out[i, j] = self.function(x, y)
         return out
+
+
+def learns(metric: Any, params: Mapping[str, Any]) -> bool:
+    """Whether a metric with these parameters depends on the rows it is made for."""
+    return isinstance(metric, str) and metric in _LEARNING and not _LEARNING[metric] & set(params)

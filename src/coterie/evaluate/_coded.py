@@ -61,9 +61,10 @@ def code_labels(who: str, labels: Any, name: str = "labels", noise: Noise = "clu
             f"{who}: {name} holds labels that cannot be sorted ({error}); pass numbers only or "
             "strings only, with -1 for noise."
         ) from error
-    if noise == "cluster" or given.dtype.kind not in "ifO" or NOISE not in values:
+    place = None if noise == "cluster" else _place_of_noise(values)
+    if place is None:
         return Coded(codes, values, values.size)
-    return _without_noise(codes, values, noise)
+    return _without_noise(codes, values, place, noise)
 
 
 def as_labels(who: str, labels: Any, name: str) -> npt.NDArray[Any]:
@@ -126,9 +127,19 @@ def _of_type(above: Ints, low: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     return (above + low).astype(dtype)
 
 
-def _without_noise(codes: Codes, values: npt.NDArray[Any], noise: Noise) -> Coded:
+def _place_of_noise(values: npt.NDArray[Any]) -> int | None:
+    """Where among sorted labels that of noise is: -1, or "-1" among names; None where it is not."""
+    noise: Any = NOISE if values.dtype.kind in "if" else str(NOISE)
+    if values.dtype.kind == "O" and values.size:
+        noise = str(NOISE) if isinstance(values[0], str) else NOISE
+    if values.dtype.kind in "bu":
+        return None
+    found = np.flatnonzero(values == noise)
+    return int(found[0]) if found.size else None
+
+
+def _without_noise(codes: Codes, values: npt.NDArray[Any], place: int, noise: Noise) -> Coded:
     """The codes with noise left out, or with each noise row a cluster of its own."""
-    place = int(np.searchsorted(values, NOISE))
     is_noise = codes == place
     codes = codes - (codes > place).astype(np.int32)
     values = np.delete(values, place)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise
-from coterie.evaluate._rows import check_n_clusters, open_rows
+from coterie.evaluate._compared import open_compared
+from coterie.evaluate._rows import check_n_clusters
 from coterie.neighbors import Index, SpanningTree
 
 Floats = npt.NDArray[np.float64]
@@ -69,10 +70,13 @@ def dbcv_score(
         an inner one all count, and copies have core distance 0.
     """
     who = "dbcv_score"
-    given = open_rows(who, X, labels, sample_weight, noise, n_threads, at_least=1)
+    given, asked = open_compared(
+        who, X, labels, metric, kwds, sample_weight, noise, n_threads, at_least=1
+    )
     check_n_clusters(replace(given, weights=None))  # rows, whatever they weigh
     rows = given.whole()
-    found = as_metric(metric, rows, who=who, **kwds)
+    by, params = asked
+    found = as_metric(by, rows, who=who, **params)
     prepared, n_cols = found.prepare(rows), rows.shape[1]
     weights = np.ones(given.codes.size) if given.weights is None else given.weights
     clusters = []

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from coterie._checks import check_params, one_of
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise, as_labels
+from coterie.evaluate._compared import open_compared
 from coterie.evaluate._lengths_by_cluster import (
     Measure,
     Runs,
@@ -93,9 +94,14 @@ def dunn_score(
         runs = by_cluster(given)
         found = _look_at_pairs(runs, looked_up(square, runs))
         return _index(found.between(between), found.within(within))
-    given = open_rows(who, X, labels, sample_weight, noise, n_threads)
+    if metric == "gower" and (apart_by_means or wide_by_means):
+        raise ValueError(
+            f"{who}: between={between!r} and within={within!r} need means of rows, and mixed "
+            "tables have none; use those of rows, such as 'average'."
+        )
+    given, asked = open_compared(who, X, labels, metric, kwds, sample_weight, noise, n_threads)
     looks: dict[bool, _Pairs | _Means] = {
-        by_means: (_look_at_means if by_means else _look_at_rows)(given, metric, kwds)
+        by_means: (_look_at_means if by_means else _look_at_rows)(given, *asked)
         for by_means in (apart_by_means, wide_by_means)
     }
     return _index(looks[apart_by_means].between(between), looks[wide_by_means].within(within))
@@ -138,7 +144,9 @@ class _Pairs:
         return np.divide(sums, n_pairs, out=np.zeros_like(sums), where=n_pairs > 0)
 
 
-def _look_at_rows(given: LabelledRows, metric: str | RowFunction, kwds: dict[str, Any]) -> _Pairs:
+def _look_at_rows(
+    given: LabelledRows, metric: str | RowFunction | Metric, kwds: dict[str, Any]
+) -> _Pairs:
     """The distances of all rows, which must be in memory."""
     rows = given.whole()
     made, runs = as_metric(metric, rows, who=given.who, **kwds), by_cluster(given)
@@ -159,7 +167,8 @@ def _look_at_pairs(runs: Runs, measure: Measure) -> _Pairs:
         np.maximum.at(farthest, own, near)
         np.maximum.at(largest, own, np.maximum.reduceat(lengths, starts, axis=1))
         if runs.weights is not None:
-            lengths = lengths * runs.weights * runs.weights[some, np.newaxis]
+            with np.errstate(over="ignore"):  # told by the index, if it is one of sums
+                lengths = lengths * runs.weights * runs.weights[some, np.newaxis]
         np.add.at(sums, own, np.add.reduceat(lengths, starts, axis=1))
     return _Pairs(least, largest, sums, farthest, runs.totals)
 
@@ -183,7 +192,9 @@ class _Means:
         return 2 * np.diag(self.to_means) / self.totals
 
 
-def _look_at_means(given: LabelledRows, metric: str | RowFunction, kwds: dict[str, Any]) -> _Means:
+def _look_at_means(
+    given: LabelledRows, metric: str | RowFunction | Metric, kwds: dict[str, Any]
+) -> _Means:
     """One pass over all rows for their means, and one for the distances to these."""
     _, means, origin = find_means(given)
     made = as_metric(metric, means + origin, who=given.who, **kwds)

@@ -31,7 +31,10 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """The rows of a source and the code of each; `weights` is None where all are one."""
+    """The rows of a source and the code of each.
+
+    `weights` is None where all are one; cells `may_lack`, being NaN, where a metric takes that.
+    """
 
     who: str
     source: Source
@@ -39,6 +42,7 @@ class LabelledRows:
     weights: Floats | None
     n_threads: int
     prepare: Prepare | None = None
+    may_lack: bool = False
 
     @property
     def codes(self) -> Codes:
@@ -127,7 +131,8 @@ class LabelledRows:
         """All rows in memory, as they are stored; refused where they do not fit."""
         rows = rows_in_memory(self.who, self.source, "this score")
         self._check_rows(rows.shape[0], ended=True)
-        check_finite(self.who, rows, self.source.names)
+        if not self.may_lack:
+            check_finite(self.who, rows, self.source.names)
         return rows
 
     def check_finite(self) -> None:

@@ -13,8 +13,9 @@ from coterie._checks import check_params, real, whole
 from coterie._random import check_random_state
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise
+from coterie.evaluate._compared import open_compared
 from coterie.evaluate._passes import Part
-from coterie.evaluate._rows import LabelledRows, open_rows
+from coterie.evaluate._rows import LabelledRows
 
 Floats = npt.NDArray[np.float64]
 
@@ -75,10 +76,11 @@ def sampled_silhouette_score(
         {"sample_size": sample_size, "confidence": confidence},
         {"sample_size": whole(2), "confidence": real(0, 1)},
     )
-    given = open_rows(who, X, labels, sample_weight, noise, n_threads)
+    given, asked = open_compared(who, X, labels, metric, kwds, sample_weight, noise, n_threads)
     drawn, correction = _draw(given, sample_size, check_random_state(random_state))
     rows = given.source.pick(drawn).rows
-    found = as_metric(metric, rows, who=who, **kwds)
+    by, params = asked
+    found = as_metric(by, rows, who=who, **params)
     values = _silhouettes(given, found, found.prepare(rows), given.codes[drawn])
     score = float(values.mean())
     error = math.sqrt(max(0.0, correction) * float(values.var(ddof=1)) / values.size)

@@ -15,6 +15,7 @@ from coterie._random import check_random_state
 from coterie.data import elsewhere
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise, as_labels
+from coterie.evaluate._compared import open_compared
 from coterie.evaluate._lengths_by_cluster import (
     Measure,
     Runs,
@@ -60,7 +61,8 @@ def silhouette_samples(
         See `scatter_matrices`. A weight counts a row so many times, so a row of weight 2 has itself
         as a neighbour.
     metric : str or callable, default="euclidean"
-        Any of `coterie.distance.METRICS`, a function of two rows, or ``"precomputed"``.
+        Any of `coterie.distance.METRICS`, a function of two rows, or ``"precomputed"``. Under
+        ``"gower"`` X is a table of numbers and categories, with missing cells.
     **kwds
         Parameters of the metric; see `coterie.distance.as_metric`.
 
@@ -78,10 +80,10 @@ def silhouette_samples(
     who = "silhouette_samples"
     if isinstance(metric, str) and metric == "precomputed":
         return _of_square(*_opened_square(who, X, labels, sample_weight, noise))
-    given = open_rows(who, X, labels, sample_weight, noise, n_threads)
+    given, asked = open_compared(who, X, labels, metric, kwds, sample_weight, noise, n_threads)
     if isinstance(metric, str) and metric in QUICK:
         return silhouettes_by_squares(given, as_metric(metric, who=who, **kwds))
-    return _of_rows(given, metric, kwds)
+    return _of_rows(given, *asked)
 
 
 def silhouette_score(
@@ -120,10 +122,10 @@ def silhouette_score(
     if isinstance(metric, str) and metric == "precomputed":
         given, square = _opened_square(who, X, labels, sample_weight, noise)
         return weighted_mean(_of_square(given, square), given.weights)
-    given = open_rows(who, X, labels, sample_weight, noise, n_threads)
+    given, asked = open_compared(who, X, labels, metric, kwds, sample_weight, noise, n_threads)
     if isinstance(metric, str) and metric in QUICK:
         return mean_by_squares(given, as_metric(metric, who=who, **kwds))
-    return weighted_mean(_of_rows(given, metric, kwds), given.weights)
+    return weighted_mean(_of_rows(given, *asked), given.weights)
 
 
 def silhouette_scores(
@@ -219,7 +221,9 @@ def _of_square(given: LabelledRows, square: Any) -> Floats:
     return _published(given, runs, *_reduced(runs, looked_up(square, runs)))
 
 
-def _of_rows(given: LabelledRows, metric: str | RowFunction, kwds: dict[str, Any]) -> Floats:
+def _of_rows(
+    given: LabelledRows, metric: str | RowFunction | Metric, kwds: dict[str, Any]
+) -> Floats:
     """Silhouettes by all rows: a kernel's, or a function's where the metric is one."""
     rows = given.whole()
     found = as_metric(metric, rows, who=given.who, **kwds)

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from coterie._doors import check_square, check_weights, checked
+from coterie._doors import check_weights, checked
 from coterie.data import elsewhere
 from coterie.distance import Compared, Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise
+from coterie.evaluate._compared import open_compared
+from coterie.evaluate._lengths_by_cluster import given_square
 from coterie.evaluate._passes import Part
-from coterie.evaluate._rows import LabelledRows, open_rows
+from coterie.evaluate._rows import LabelledRows
 from coterie.evaluate._scatter import given_centers
 from coterie.evaluate._silhouette import weighted_mean
 from coterie.evaluate._spread import find_means
@@ -46,7 +49,8 @@ def simplified_silhouette_samples(
     centers : array of shape (n_clusters, n_features) or None, default=None
         One a label, in their order; None: the means.
     metric : str or callable, default="euclidean"
-        Any of `coterie.distance.METRICS` that needs nothing of all rows, or a function.
+        Any of `coterie.distance.METRICS` but ``"gower"``, or a function. One that learns from all
+        rows needs them in memory.
     X, labels, sample_weight, noise, n_threads, **kwds
         See `silhouette_samples`.
 
@@ -56,8 +60,9 @@ def simplified_silhouette_samples(
         From -1 to 1; NaN for rows that are left out.
     """
     who = "simplified_silhouette_samples"
-    given = open_rows(who, X, labels, sample_weight, noise, n_threads)
-    return given.filled(_fill, _centers_of(given, centers, metric, kwds))
+    _refuse_mixed(who, metric)
+    given, asked = open_compared(who, X, labels, metric, kwds, sample_weight, noise, n_threads)
+    return given.filled(_fill, _centers_of(given, centers, *asked))
 
 
 def simplified_silhouette_score(
@@ -73,9 +78,18 @@ def simplified_silhouette_score(
 ) -> float:
     """The mean of all `simplified_silhouette_samples`, which has the parameters."""
     who = "simplified_silhouette_score"
-    given = open_rows(who, X, labels, sample_weight, noise, n_threads)
-    total, weight = given.summed(_add, _centers_of(given, centers, metric, kwds), shape=(2,))
+    _refuse_mixed(who, metric)
+    given, asked = open_compared(who, X, labels, metric, kwds, sample_weight, noise, n_threads)
+    total, weight = given.summed(_add, _centers_of(given, centers, *asked), shape=(2,))
     return float(total / weight)
+
+
+def _refuse_mixed(who: str, metric: Any) -> None:
+    if metric == "gower":
+        raise ValueError(
+            f"{who}: metric='gower' compares mixed tables, which have no means; use "
+            "silhouette_score, or medoid_silhouette_score with the numbers of rows."
+        )
 
 
 @dataclass(frozen=True)
@@ -92,7 +106,7 @@ class _Centers:
 
 
 def _centers_of(
-    given: LabelledRows, centers: Any, metric: str | RowFunction, kwds: dict[str, Any]
+    given: LabelledRows, centers: Any, metric: str | RowFunction | Metric, kwds: dict[str, Any]
 ) -> _Centers:
     """The centres that were given, or the means by one pass."""
     if centers is None:
@@ -154,20 +168,27 @@ def medoid_silhouette_score(
     """
     who = "medoid_silhouette_score"
     if isinstance(metric, str) and metric == "precomputed":
-        square = checked(who, X, dtype=np.float64)
-        check_square(who, square.shape)
+        square = given_square(who, X, _count_rows(X))
         lengths = square[:, _row_numbers(who, medoids, square.shape[0])]
+        lengths = np.asarray(lengths.toarray() if sp.issparse(lengths) else lengths, np.float64)
         return weighted_mean(_nearer(lengths), check_weights(who, sample_weight, lengths.shape[0]))
     n_rows = _count_rows(X)
-    given = open_rows(who, X, np.zeros(n_rows, dtype=np.int8), sample_weight, "cluster", n_threads,
-                      at_least=1)  # fmt: skip
-    if np.ndim(medoids) == 1:
+    given, (by, params) = open_compared(
+        who, X, np.zeros(n_rows, dtype=np.int8), metric, kwds, sample_weight, "cluster", n_threads,
+        at_least=1,
+    )  # fmt: skip
+    if np.ndim(medoids) == 1 or metric == "gower":
         centers = given.source.take(_row_numbers(who, medoids, n_rows))
     else:
         centers = np.asarray(checked(who, medoids, "medoids", dtype=np.float64))
+        if centers.shape[1] != given.source.n_cols:
+            raise ValueError(
+                f"{who}: medoids has {centers.shape[1]} columns and X has {given.source.n_cols}; "
+                "pass rows like those of X, or their numbers."
+            )
     if centers.shape[0] < 2:
         raise ValueError(f"{who}: medoids has {centers.shape[0]} entry; pass two medoids or more.")
-    found = as_metric(metric, centers, who=who, **kwds)
+    found = as_metric(by, centers, who=who, **params)
     made = _Centers(found, found.prepare(centers, "medoids"), np.zeros(0, dtype=bool))
     total, weight = given.summed(_add_nearer, made, shape=(2,))
     return float(total / weight)

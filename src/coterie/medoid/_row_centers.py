@@ -17,12 +17,9 @@ from coterie._history import Event, Stage
 from coterie._stored import RECORDS, Array, Field, Parts, Sizes
 from coterie.data import Source, is_elsewhere
 from coterie.data.written import given_or_written
-from coterie.distance import NAMES, Metric, as_metric
+from coterie.distance import NAMES, Metric, as_metric, learns
 from coterie.medoid._gower_rows import rows_of_table
 from coterie.medoid._nearest import KnownMedoids, measure_block
-
-#: Metrics that learn from the rows they are made for, and the parameters that tell them instead.
-_LEARNING = {"seuclidean": {"V"}, "mahalanobis": {"V", "VI"}, "gower": {"ranges"}}
 
 
 class RowCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
@@ -57,9 +54,8 @@ class RowCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
 
     def _can_stream(self, X: Any) -> bool:
         """Whether the rows are not in memory and need not be, since the metric is known."""
-        told = set(self.metric_params or {})
-        learns = self.metric in _LEARNING and not told & _LEARNING[self.metric]
-        return not learns and (is_elsewhere(X) or isinstance(X, Source))
+        known = not learns(self.metric, self.metric_params or {})
+        return known and (is_elsewhere(X) or isinstance(X, Source))
 
     def _metric(self, X: Any, **learned: Any) -> Metric:
         params = {**(self.metric_params or {}), **learned}
