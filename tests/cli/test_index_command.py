@@ -154,7 +154,7 @@ def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
         capsys, "search", "idx", "queries.npy", "-o", "a.npy", "--distances", "a.npy"
     )
     np.save("narrow.npy", QUERIES[:, :3])
-    assert "rows of 8 columns and queries has 3" in refused(
+    assert "rows of 8 columns and the queries have 3" in refused(
         capsys, "search", "idx", "narrow.npy", "-o", "ids.npy"
     )
     content = Path("idx").read_bytes()

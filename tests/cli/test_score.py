@@ -92,7 +92,28 @@ def test_gower_scores_tables_with_words(capsys: pytest.CaptureFixture[str]) -> N
     Path("t.csv").write_text("a,w,l\n1,x,0\n,x,0\n9,y,1\n10,y,1\n")
     facts = scored(capsys, "t.csv", "--labels", "l", "--metric", "gower", "--no-scale")
     assert facts["internal"]["silhouette"] > 0.8
-    assert set(facts["internal"]) == {"silhouette", "dunn", "units"}
+    assert set(facts["internal"]) == {"silhouette", "dunn", "dbcv", "units"}
+
+
+def test_gower_of_many_rows_is_sampled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("coterie.cli.score._MOST_COMPARED", 100)
+    asked = ("table.csv", "--labels", "found", "--metric", "gower")
+    facts = scored(capsys, *asked)
+    assert set(facts["internal"]) == {"silhouette", "units"}
+    assert facts["internal"]["silhouette"] > 0.5
+
+
+def test_very_many_labels_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = "\n".join(map(str, range(300)))
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text(f"label\n{lines}\n")
+    assert main(["score", "--labels", "a.csv", "--truth", "b.csv"]) == 0
+    out = capsys.readouterr().out
+    assert "300:" in out
+    assert "more" in out
+    assert out.count("\n") < 40
 
 
 def test_rows_with_missing_cells_are_left_out_and_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,6 +143,7 @@ def test_a_dash_is_stdin_for_labels_too(
 def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     Path("short.csv").write_text("label\n0\n1\n")
     Path("holes.csv").write_text("x,label\n1,0\n2,\n3,0\n")
+    Path("blank.csv").write_text("label\n0\n\n1\n")
     for arguments, words in {
         (): "there is nothing to score by",
         ("table.csv", "--labels", "none"): "neither such a file nor such a column",
@@ -131,6 +153,9 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         ("--labels", "holes.csv", "--truth", "short.csv"): "has no value in row 2",
         ("--labels", "table.csv", "--truth", "short.csv"): "there is no column 'label'",
         ("table.csv", "--labels", "found", "--noise", "no"): "--noise 'no' was given",
+        ("table.csv", "--labels", "found", "--metric", "foo"): "--metric 'foo' was given; use",
+        (FAITHFUL, "--labels", "labels.csv", "--metric", "precomputed"): "the table has 272 rows",
+        ("--labels", "blank.csv", "--truth", "short.csv"): "line 3 is blank; give every row",
     }.items():
         assert main(["score", *arguments]) == 2
         out, err = capsys.readouterr()

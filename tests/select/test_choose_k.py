@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from matplotlib import pyplot
 from matplotlib.figure import Figure
 from select_rows import four_clusters, one_cloud
 from sklearn import metrics, mixture
@@ -212,6 +213,28 @@ def test_the_picture_marks_every_pick() -> None:
     marked = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
     assert marked == [4, 4]
     assert ax.get_legend_handles_labels()[1] == ["silhouette", "elbow"]
+
+
+def test_curves_that_are_one_have_a_ring_each() -> None:
+    found = choose_k(X, k=5, criterion=["gap", "largest_gap", "davies_bouldin"], random_state=0)
+    ax = found.plot()
+    assert ax.get_legend_handles_labels()[1] == [
+        "gap, largest_gap", "davies_bouldin (low is good)",
+    ]  # fmt: skip
+    assert len([line for line in ax.lines if line.get_marker() == "o"]) == 3
+    pyplot.close(ax.get_figure())
+
+
+def test_a_sample_that_misses_a_small_cluster_has_no_silhouette() -> None:
+    rng = np.random.default_rng(0)
+    rows = np.r_[rng.normal(size=(1000, 2)), rng.normal(60, 0.3, (4, 2))]
+    found = choose_k(rows, k=3, criterion="silhouette", sample_size=50, random_state=0)
+    assert np.isnan(found.curves["silhouette"].values).tolist() == [True, True, False]
+
+
+def test_what_was_stopped_is_said() -> None:
+    found = choose_k(X, k=3, callback=lambda progress: True)
+    assert found.summary.startswith("No criterion could choose among k = 1 to 3. Stopped before")
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -173,3 +173,16 @@ def test_a_rule_of_many_rows_is_found_among_some_and_counted_over_all(monkeypatc
     first = some.clusters[0].rule
     assert (first.precision, first.recall) == (1.0, 1.0)
     assert some.to_dict() == explain(X, labels).to_dict()
+
+
+def test_all_noise_has_no_cluster() -> None:
+    found = explain(np.eye(4), -np.ones(4, dtype=int))
+    assert (found.clusters, found.n_noise) == ((), 4)
+    assert str(found) == "Noise: 4 rows (100%)"
+
+
+def test_columns_of_a_file_keep_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("low,high\n0,1\n0.1,1.2\n5,9\n5.2,9.5\n")
+    traits = explain(str(path), [0, 0, 1, 1]).clusters[0].traits
+    assert {trait.column for trait in traits} == {"low", "high"}

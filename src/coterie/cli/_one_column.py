@@ -23,9 +23,9 @@ def column_of(
 ) -> npt.NDArray[Any]:
     """The cells of a column; without a name, of the only one, or of the one called label.
 
-    Whole numbers are such. With `complete`, a missing cell is an error.
+    Whole numbers are such. With `complete`, a missing cell is an error, and so is a blank line.
     """
-    table, _ = read_raw(places, decimal=decimal, header=header)
+    table, _ = read_raw(places, decimal=decimal, header=header, complete=complete)
     known = list(table.names)
     if name is None:
         name = known[0] if len(known) == 1 else "label"

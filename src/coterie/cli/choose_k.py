@@ -115,7 +115,7 @@ def _facts(found: KChoice) -> dict[str, Any]:
     return {
         "k": found.k,
         "has_structure": found.has_structure,
-        "summary": found.summary,
+        "summary": _in_words(found.summary),
         "picks": found.picks,
         "table": found.table,
     }
@@ -124,8 +124,13 @@ def _facts(found: KChoice) -> dict[str, Any]:
 def _lines(found: KChoice) -> Iterator[str]:
     """The recommendation, and a line for each criterion."""
     width = max(len(name) for name in found.curves)
-    yield found.summary
+    yield _in_words(found.summary)
     yield ""
     for name, curve in found.curves.items():
         pick = "none" if curve.pick is None else f"{curve.pick}"
         yield f"{name:<{width}}  {pick:>4}{'  (weak)' if curve.weak else ''}"
+
+
+def _in_words(summary: str) -> str:
+    """A summary that names commands in place of functions."""
+    return summary.replace("tendency(X)", "'coterie tendency'")

@@ -74,6 +74,8 @@ def score(
     check_decimal(decimal)
     if noise is not None and noise not in _NOISE:
         raise ValueError(f"--noise {noise!r} was given; use one of {', '.join(_NOISE)}.")
+    if metric is not None and metric != "precomputed":
+        _check_metric(metric)
     if not data and truth is None:
         raise ValueError("there is nothing to score by; give the table, or --truth, or both.")
     internal: dict[str, Any] = {}
@@ -115,6 +117,15 @@ def score(
         "notes": notes,
     }
     tell(facts, partial(_lines, facts), as_json=as_json, quiet=quiet)
+
+
+def _check_metric(metric: str) -> None:
+    from coterie.distance import METRICS, NAMES
+
+    if metric not in NAMES:
+        raise ValueError(
+            f"--metric {metric!r} was given; use one of {', '.join(METRICS)}, precomputed."
+        )
 
 
 def _labels(
@@ -188,6 +199,11 @@ def _internal(
                 f"the table has {len(rows):,} row{'' if len(rows) == 1 else 's'} and there are "
                 f"{len(own):,} labels; give the labels of this table."
             )
+        if metric == "precomputed" and rows.shape[0] != rows.shape[1]:
+            raise ValueError(
+                f"--metric precomputed was given, and the table has {rows.shape[0]:,} rows and "
+                f"{rows.shape[1]:,} columns; give all distances, a square, or another metric."
+            )
         if metric != "gower":
             whole = np.isfinite(rows).all(axis=1)
             if not whole.all():
@@ -209,14 +225,11 @@ def _by_rows(
 ) -> dict[str, Callable[[], Any]]:
     """The scores that suit the rows: some need means, some a metric, some all pairs."""
     from coterie import evaluate
-    from coterie.distance import pairwise
 
     every: dict[str, Any] = {"noise": noise}
     asked: dict[str, Callable[[], Any]] = {}
-    if metric == "gower":  # of cells, which are no rows to the scores
-        rows, metric = pairwise(rows, metric="gower"), "precomputed"
     by_metric = {**every, "metric": metric or "euclidean"}
-    if len(rows) <= _MOST_COMPARED:
+    if len(rows) <= _MOST_COMPARED or metric == "precomputed":
         asked["silhouette"] = partial(evaluate.silhouette_score, rows, own, **by_metric)
         asked["dunn"] = partial(evaluate.dunn_score, rows, own, **by_metric)
     else:
@@ -249,11 +262,11 @@ def _scores(
 
 def _lines(facts: dict[str, Any]) -> Iterator[str]:
     """The facts for people."""
-    from coterie.cli._summary import entry
+    from coterie.cli._summary import entry, listed
 
     sizes = [f"{label}: {count:,}" for label, count in facts["clusters"].items()]
     yield f"rows        {facts['rows']:,}"
-    yield entry("labels", [*(f"{size}," for size in sizes[:-1]), *sizes[-1:]])
+    yield entry("labels", listed(sizes))
     for title, group in (("by the rows", "internal"), (f"against {facts['truth']}", "external")):
         scores = {name: value for name, value in facts[group].items() if name != "units"}
         if not scores:

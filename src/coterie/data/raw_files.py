@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from coterie.data import _notation as notation
-from coterie.data._delimited import Delimited, listing, read_delimited, trimmed
+from coterie.data._delimited import Delimited, read_delimited, trimmed
 from coterie.data.raw_table import RawTable, distinct_names, raw_table
 from coterie.data.streams import is_streamed
 from coterie.data.tables import STDIN, read_table
@@ -39,6 +39,7 @@ def read_raw(
     decimal: str | None = None,
     header: bool | None = None,
     text: Collection[str] = (),
+    complete: bool = False,
 ) -> tuple[RawTable, list[str]]:
     """All columns of some files, and how they were read, in sentences.
 
@@ -56,6 +57,8 @@ def read_raw(
         Whether the first line of a text file holds names; None to tell it from the cells.
     text
         Columns of a text file to take as text, whatever they hold: codes keep their zeros.
+    complete
+        Refuse a blank line in a text file of one column: it may be a row that lacks its value.
 
     Raises
     ------
@@ -71,7 +74,7 @@ def read_raw(
         return _of_dataset(places)
     path = Path(first)
     if first == STDIN:
-        return _of_text("stdin", sys.stdin.buffer.read(), None, decimal, header, text)
+        return _of_text("stdin", sys.stdin.buffer.read(), None, decimal, header, text, complete)
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file.")
     if path.suffix.lower() == ".npy":
@@ -86,7 +89,7 @@ def read_raw(
     if data.startswith(b"\x93NUMPY"):
         raise DataError(f"{path}: this is an NPY array; let its name end in .npy.")
     tabs = path.suffix.lower() in (".tsv", ".tab")
-    return _of_text(str(path), data, "\t" if tabs else None, decimal, header, text)
+    return _of_text(str(path), data, "\t" if tabs else None, decimal, header, text, complete)
 
 
 def _of_dataset(places: Sequence[str]) -> tuple[RawTable, list[str]]:
@@ -100,10 +103,7 @@ def _of_dataset(places: Sequence[str]) -> tuple[RawTable, list[str]]:
         parts = [read_table(path, missing=True).values for path in files.local_paths()]
         return raw_table(np.concatenate(parts)), []
     try:
-        dataset = files.dataset()
-        if files.format == "csv":
-            _check_same_columns(dataset)
-        table = dataset.to_table()
+        table = files.dataset().to_table()
     except (pa.ArrowException, OSError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise DataError(
@@ -115,19 +115,6 @@ def _of_dataset(places: Sequence[str]) -> tuple[RawTable, list[str]]:
     return found, []
 
 
-def _check_same_columns(dataset: Any) -> None:
-    """Refuse text files of several tables, of which Arrow would read what the first has."""
-    fragments = list(dataset.get_fragments())
-    first = fragments[0].physical_schema.names
-    for fragment in fragments[1:]:
-        own = fragment.physical_schema.names
-        if set(own) != set(first):
-            raise DataError(
-                f"{fragment.path}: its columns are {listing(own)}, and those of "
-                f"{fragments[0].path} are {listing(first)}; give files of one table."
-            )
-
-
 def _of_text(
     name: str,
     data: bytes,
@@ -135,6 +122,7 @@ def _of_text(
     decimal: str | None,
     header: bool | None,
     text: Collection[str],
+    complete: bool,
 ) -> tuple[RawTable, list[str]]:
     data, notes = _as_utf8(data)
     if delimiter is None and _has_blanks_between(data):
@@ -142,6 +130,10 @@ def _of_text(
         notes.append("Cells are parted by blanks.")
     file = read_delimited(name, data, delimiter, header, decimal, text)
     names, renamed = distinct_names(file.titles)
+    if len(names) == 1 and (blank := _blank_lines(data)):
+        if complete:
+            raise DataError(f"{name}: line {blank[0]} is blank; give every row a value.")
+        notes.append(f"Blank lines were left out, of which line {blank[0]} is the first.")
     if file.delimiter != "," and notes[-1:] != ["Cells are parted by blanks."]:
         words = {"\t": "tabs", ";": "semicolons", "|": "bars"}[file.delimiter]
         notes.append(f"Cells are parted by {words}.")
@@ -154,6 +146,12 @@ def _of_text(
         for place, title in enumerate(names)
     ]
     return RawTable(tuple(names), tuple(cells), tuple(renamed)), notes
+
+
+def _blank_lines(data: bytes) -> list[int]:
+    """The blank lines before the last that is not, from 1 on."""
+    lines = data.rstrip().split(b"\n")
+    return [place for place, line in enumerate(lines, 1) if not line.strip()]
 
 
 def _has_blanks_between(data: bytes) -> bool:

@@ -28,12 +28,23 @@ def by_silhouette(problem: Problem) -> Measured:
         size = min(problem.settings.sample_size, problem.n_rows)
         # The same rows at every k, so that the curve does not jump with the draw.
         options |= {"sample_size": size, "random_state": problem.draws("silhouette").randint(2**31)}
-        return largest(problem, _scores(problem, partial(silhouette_score, **options)), _MEAN)
+        chosen = partial(_of_sample, **options)
+        return largest(problem, _scores(problem, chosen), _MEAN)
     values, ks = np.full(len(problem.ks), np.nan), [k for k in problem.ks if _has_score(problem, k)]
     labelings = [problem.fits.labels(k) for k in ks]
     found = silhouette_scores(problem.X, labelings, noise="drop", **options)
     values[np.searchsorted(problem.ks, ks)] = found
     return largest(problem, values, _MEAN)
+
+
+def _of_sample(X: Any, labels: Any, **options: Any) -> float:
+    """The silhouette of sampled rows; NaN where they are of one cluster, or each of its own."""
+    try:
+        return silhouette_score(X, labels, **options)
+    except ValueError as error:
+        if "Number of labels is" not in str(error):
+            raise
+        return np.nan
 
 
 def by_calinski_harabasz(problem: Problem) -> Measured:

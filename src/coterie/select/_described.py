@@ -69,10 +69,10 @@ class Categories:
 Described = Numbers | Categories
 
 
-def describe_columns(who: str, X: Any) -> list[Described]:
-    """The columns of a table, in their order."""
+def describe_columns(who: str, X: Any, names: Sequence[str] | None = None) -> list[Described]:
+    """The columns of a table, in their order; `names` are theirs where X has none."""
     columns = columns_of(X)
-    names = column_names(X) or [f"x{place}" for place in range(len(columns))]
+    names = names or column_names(X) or [f"x{place}" for place in range(len(columns))]
     if not columns or not len(columns[0]):
         raise ValueError(
             f"{who}: X has shape {np.shape(X)}; pass a table with a row and a column at least."

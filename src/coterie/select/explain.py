@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from coterie._checks import check_params, whole
 from coterie._doors import nan_for_masked, refuse_lazy
-from coterie._in_memory import held
+from coterie._in_memory import rows_in_memory
+from coterie.data import elsewhere
 from coterie.evaluate._coded import code_labels
 from coterie.evaluate._rows import refuse_lengths
 from coterie.select._described import coded_table, describe_columns, scale_table
@@ -45,7 +46,7 @@ class Cluster:
     rival: Any
 
     def __str__(self) -> str:
-        lines = [f"Cluster {self.label}: {self.size} rows ({self.share:.0%})"]
+        lines = [f"Cluster {self.label}: {_count(self.size)} ({self.share:.0%})"]
         lines += [f"  {trait}" for trait in self.traits] or ["  nothing sets it apart"]
         if self.rule is not None:
             fits = (
@@ -81,7 +82,7 @@ class Explanation:
     def __str__(self) -> str:
         parts = [str(cluster) for cluster in self.clusters]
         if self.n_noise:
-            parts.append(f"Noise: {self.n_noise} rows ({self.n_noise / self.n_rows:.0%})")
+            parts.append(f"Noise: {_count(self.n_noise)} ({self.n_noise / self.n_rows:.0%})")
         return "\n\n".join(parts)
 
 
@@ -110,7 +111,8 @@ def explain(
         Numbers, truths (also 0 and 1), dates and categories; cells may be missing. Of more than 20
         categories the most frequent ones are looked at.
     labels : array of shape (n_rows,)
-        One a row; -1 is noise, and belongs to the other rows.
+        One per row; -1 is noise, and belongs to the other rows. Where all rows are noise, there is
+        nothing to explain, and no cluster in the answer.
     n_traits, n_examples : int
         How many traits and rows to tell of each cluster at most.
     max_depth : int, default=3
@@ -120,11 +122,16 @@ def explain(
     refuse_lazy(who, X)
     params = {"n_traits": n_traits, "n_examples": n_examples, "max_depth": max_depth}
     check_params(who, params, dict.fromkeys(params, whole(1)))
-    columns = describe_columns(who, nan_for_masked(held(who, X, "an explanation"), table=True))
+    source = elsewhere(X)
+    names = None if source is None else source.names
+    rows = X if source is None else rows_in_memory(who, source, "an explanation")
+    columns = describe_columns(who, nan_for_masked(rows, table=True), names)
     coded = code_labels(who, labels, noise="drop")
     table, places = coded_table(columns)
     if table.shape[0] != coded.codes.size:
         refuse_lengths(who, table.shape[0], coded.codes.size)
+    if coded.n_clusters == 0:
+        return Explanation((), coded.codes.size, coded.codes.size)
     scaled = scale_table(table)
     near = _nearness(scaled.table, coded.codes, coded.n_clusters)
     clusters = []
@@ -184,6 +191,10 @@ def _nearness(table: Floats, codes: npt.NDArray[np.int32], n_clusters: int) -> _
             top = np.maximum(least, own[some])
             margin[some] = (least - own[some]) / np.where(top > 0, top, 1.0)
     return _Nearness(own, margin if n_clusters > 1 else None, other)
+
+
+def _count(n_rows: int) -> str:
+    return f"{n_rows} row" if n_rows == 1 else f"{n_rows} rows"
 
 
 def _first(members: Ints, values: Floats, how_many: int) -> tuple[int, ...]:

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.select._axes import legend_above, some_ticks
+from coterie.select._axes import legend_above, new_axes, some_ticks
 
 Floats = npt.NDArray[np.float64]
+
+#: Criteria whose least value is the best.
+LOW_IS_GOOD = ("bic", "aic", "icl", "davies_bouldin", "penalised_sse")
 
 
 @dataclass(frozen=True)
@@ -109,21 +112,27 @@ class KChoice:
         """The recommendation, how far the criteria agree, and what to make of it."""
         return summarise(self)
 
-    def plot(self, ax: Any) -> Any:
-        """Draw the criteria along k into matplotlib axes.
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the criteria along k into matplotlib axes; None for a new figure.
 
-        Each curve is scaled to the height of the axes, a dot marks its pick, and a line stands at
-        the recommended k.
+        Each curve is scaled to the height of the axes, a ring marks its pick, and a line stands at
+        the recommended k. Criteria that share a curve are one line with a ring for each.
         """
-        for place, (name, curve) in enumerate(self.curves.items()):
-            values = curve.values
-            spread = np.nanmax(values) - np.nanmin(values) if (~np.isnan(values)).any() else 0.0
-            scaled = (values - np.nanmin(values)) / spread if spread > 0 else 0 * values
-            style = "--" if curve.weak else "-"
-            (line,) = ax.plot(self.ks, scaled, style, color=f"C{place}", linewidth=1.5, label=name)
-            if curve.pick is not None:
-                at = self.ks.index(curve.pick)
-                ax.plot([curve.pick], [scaled[at]], "o", color=line.get_color(), markersize=8)
+        ax = new_axes() if ax is None else ax
+        rings: Counter[tuple[int, float]] = Counter()  # around each place
+        for place, names in enumerate(_sharing(self.curves)):
+            curve = self.curves[names[0]]
+            least, spread = np.nanmin(curve.values), np.ptp(curve.values[~np.isnan(curve.values)])
+            scaled = (curve.values - least) / spread if spread > 0 else 0 * curve.values
+            style, color = "--" if curve.weak else "-", f"C{place}"
+            label = ", ".join(names) + (" (low is good)" if names[0] in LOW_IS_GOOD else "")
+            ax.plot(self.ks, scaled, style, color=color, linewidth=1.5, label=label)
+            for name in names:
+                pick = self.curves[name].pick
+                if pick is not None:
+                    at = (pick, round(float(scaled[self.ks.index(pick)]), 2))
+                    size, rings[at] = 8 + 4 * rings[at], rings[at] + 1
+                    ax.plot(*zip(at), "o", color=color, markersize=size, fillstyle="none")
         if self.k is not None:
             ax.axvline(self.k, color="#333333", linewidth=1, linestyle=":")
         ax.set(xlabel="number of clusters", ylabel="criterion, scaled", xticks=some_ticks(self.ks))
@@ -153,9 +162,11 @@ def recommend(ks: tuple[int, ...], curves: Mapping[str, Curve]) -> tuple[int | N
 
 def summarise(choice: KChoice) -> str:
     """Sentences on a recommendation."""
+    events = [f"{event}." for event in choice.events]
     if choice.k is None:
         reasons = "; ".join(f"{name}: {curve.reason}" for name, curve in choice.curves.items())
-        return f"No criterion could choose among k = {_span(choice.ks)} ({reasons})."
+        why = f" ({reasons})" if reasons else ""
+        return " ".join([f"No criterion could choose among k = {_span(choice.ks)}{why}.", *events])
     said = {name: pick for name, pick in choice.picks.items() if pick is not None}
     agree = [name for name, pick in said.items() if pick == choice.k]
     others = [f"{name} picks {pick}" for name, pick in said.items() if pick != choice.k]
@@ -175,7 +186,16 @@ def summarise(choice: KChoice) -> str:
         sentences.append(
             f"By BIC weights, a coarse guide, P(K = {choice.k} | data) = {chance:.2f}."
         )
-    return " ".join([*sentences, *(f"{event}." for event in choice.events)])
+    return " ".join([*sentences, *events])
+
+
+def _sharing(curves: Mapping[str, Curve]) -> list[list[str]]:
+    """The criteria that have values, those with the same values together."""
+    groups: dict[bytes, list[str]] = {}
+    for name, curve in curves.items():
+        if not np.isnan(curve.values).all():
+            groups.setdefault(curve.values.tobytes(), []).append(name)
+    return list(groups.values())
 
 
 def _beside(others: list[str]) -> str:
