@@ -143,7 +143,7 @@ def made(
             ],
         },
         "null_replay": {
-            "score": "silhouette", "observed": 0.62, "p_value": 0.01,
+            "score": "silhouette", "observed": 0.62, "p_value": 0.01, "n_without": 0,
             "null": np.round(rng.normal(0.31, 0.04, 99), 4).tolist(),
             "sentence": "None of 99 draws without structure reaches the score of these rows.",
         },
@@ -182,7 +182,7 @@ def made(
         ],
         "reproduce": {"command": "coterie study penguins.csv --seed 0 --time 60",
                       "python": "coterie.study('penguins.csv', random_state=0, time=60)", "seed": 0,
-                      "versions": {"coterie": "0.1.0", "numpy": "2.3.0"}},
+                      "cut_short": False, "versions": {"coterie": "0.1.0", "numpy": "2.3.0"}},
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import coterie
 from coterie.data.raw_table import raw_table
-from coterie.report._mirages import clusters_of_gaps, copies, fillers
+from coterie.report._mirages import clusters_of_gaps, copies, far_cells, fillers
 from coterie.report._prepared import prepare
 
 
@@ -96,3 +96,12 @@ def test_clusters_of_missing_cells_are_told() -> None:
     ((name, clusters),) = clusters_of_gaps(ready, raw_table(table), labels)
     assert (name, clusters.tolist()) == ("b", [2])
     assert clusters_of_gaps(ready, raw_table(table), np.arange(90) // 30) == []
+
+
+def test_cells_that_hide_the_others_are_told() -> None:
+    rng = np.random.RandomState(0)
+    column = np.r_[rng.normal(size=100), 5 + rng.normal(size=99), 1e30]
+    table = pd.DataFrame({"a": column, "b": rng.normal(size=200)})
+    assert far_cells(prepare(table), raw_table(table)) == [("a", 1e30, 1)]
+    tails = pd.DataFrame({"a": rng.standard_t(3, 200), "b": rng.lognormal(0, 2, 200)})
+    assert far_cells(prepare(tails), raw_table(tails)) == []

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 import coterie
+from coterie import study
 from coterie.data.raw_table import raw_table
-from coterie.errors import DataError, FileError
+from coterie.errors import AdviceWarning, DataError, FileError
 from coterie.evaluate import adjusted_rand_score
 from coterie.report import StudyModel
 from coterie.report._chosen import Candidate
@@ -62,8 +63,27 @@ def test_every_kind_of_model_comes_back_from_its_file(name: str, tmp_path: Path)
 def test_cells_never_seen_are_taken_for_the_mean() -> None:
     model, _ = model_of(RECIPES["k-means"])
     odd = pd.DataFrame({"length": [9.0, None, 0.0], "kind": ["never seen", "b", None]})
-    assert model.predict(odd).tolist()[::2] == [0, 1]
-    assert model.predict(odd).shape == (3,)
+    told = "1 of 3 cells of 'kind' are levels that the study has not met"
+    with pytest.warns(AdviceWarning, match=told):
+        found = model.predict(odd)
+    assert found.tolist()[::2] == [0, 1]
+    with pytest.warns(AdviceWarning, match="3 of 3 cells of 'length' are no numbers"):
+        model.predict(pd.DataFrame({"length": ["9 cm"] * 3, "kind": ["b"] * 3}))
+
+
+def test_columns_are_read_as_the_study_read_them() -> None:
+    """Levels 1, 2 and x without the x look like numbers; numbers with a word look like words."""
+    rng = np.random.RandomState(0)
+    group = np.arange(200) % 2
+    code = np.where(np.arange(200) % 20 < 2, "x", np.where(group == 0, "1", "2"))
+    number = rng.randint(1, 4, 200)
+    table = pd.DataFrame({"code": code, "step": number, "far": rng.normal(size=200) + 9 * group})
+    found = study(table, random_state=0)
+    kept = code != "x"
+    part = table[kept].assign(code=code[kept].astype(int))
+    assert found.model.predict(part).tolist() == found.labels[kept].tolist()
+    as_words = table.assign(step=table["step"].astype(str))
+    assert found.model.predict(as_words).tolist() == found.labels.tolist()
 
 
 def test_a_table_without_the_columns_is_refused() -> None:

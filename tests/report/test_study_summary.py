@@ -175,6 +175,26 @@ def test_the_headline_claims_no_more_than_the_reasons() -> None:
     assert not any("are apart" in sentence for sentence in doubtful["sentences"])
 
 
+def test_clusters_that_do_not_come_back_are_no_finding() -> None:
+    rng = np.random.RandomState(0)
+    rows = rng.normal(size=(60, 2)) + 12 * (np.arange(60) % 2)[:, np.newaxis]
+    found = import_module("coterie.report.study").find(rows, 0, 1, None, None)
+    back = replace(found.clustered.comeback, jaccard=np.array([0.5, 0.6]))
+    told = verdict(replace(found, clustered=replace(found.clustered, comeback=back)))
+    assert told["confidence"] == "low"
+    assert told["headline"].startswith("There may be 2 clusters")
+    assert any("found again" in sentence for sentence in told["sentences"])
+
+
+def test_no_structure_is_never_certain() -> None:
+    """The test looks for gaps, and of labelled sets it misses some whose groups overlap."""
+    rows = np.random.RandomState(0).normal(size=(300, 2))
+    told = coterie.study(rows, time=5).summary["verdict"]
+    assert not told["has_structure"]
+    assert told["confidence"] == "moderate"
+    assert "groups that overlap would go unseen" in " ".join(told["why"])
+
+
 def test_large_numbers_are_written_in_full() -> None:
     rng = np.random.RandomState(0)
     income = np.repeat([20_000.0, 900_000.0], 60) + rng.normal(0, 1000, 120)

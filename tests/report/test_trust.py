@@ -133,3 +133,19 @@ def test_one_row_is_not_tested() -> None:
     ready = prepare(heaps(0.0))
     one = raw_table(heaps(0.0, 1))
     assert ask_tendency(ready, ready.points[:1], one, 0) is None
+
+
+def test_tables_and_resamples_without_clusters_count() -> None:
+    """HDBSCAN finds nothing in some of them: then nothing was reached, and nothing came back."""
+    rows = heaps(9.0, 60)
+    recipe = Recipe("HDBSCAN", HDBSCAN(min_cluster_size=25))
+    labels = recipe.labels(rows, NO_CELLS)
+    ready = prepare(rows)
+    told = replay_clusters(recipe, ready, raw_table(rows), learn_space(ready.points), labels, 19, 0)
+    assert len(told.null) + told.n_without == 19
+    assert told.n_without > 0
+    assert "on 19 tables" in told.sentence
+    assert f"in {told.n_without} of them it found no clusters" in told.sentence
+    hardly = Recipe("HDBSCAN", HDBSCAN(min_cluster_size=30))
+    back = comeback(hardly, rows, NO_CELLS, labels, 5, 0)
+    assert back.n_resamples == 5

@@ -215,6 +215,8 @@ def _most(votes: dict[str, int]) -> tuple[int, str]:
     if 2 * len(agree) <= len(votes):
         picks = ", ".join(f"{CRITERIA[name][0]} {pick}" for name, pick in votes.items())
         return k, f"how many is unsure, since criteria pick different numbers: {picks}"
+    if len(votes) == 1:
+        return k, f"the only criterion with a pick, {agree[0]}, picks {k} clusters"
     who = f"{len(agree)} of {len(votes)} criteria" if len(agree) < len(votes) else "all criteria"
     return k, f"{who} pick {k} clusters ({', '.join(agree)})"
 

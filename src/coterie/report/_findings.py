@@ -42,7 +42,7 @@ class Findings:
     `studied` and `compared` are row numbers of the table; `notes` say what was done or left out.
     `doubted` is the replay that spoke against clusters, where one did; `without` names the columns
     that were set aside, and `n_copied` counts studied rows that the test and the
-    comparison of methods left out as copies.
+    comparison of methods left out as copies; `cut_short` tells whether the budget was spent.
     """
 
     given: Given
@@ -60,6 +60,7 @@ class Findings:
     seed: int
     without: tuple[str, ...] = ()
     n_copied: int = 0
+    cut_short: bool = False
 
     @property
     def n_rows(self) -> int:

@@ -57,7 +57,7 @@ def find_plane(rows: Floats, labels: Labels, names: list[str] | None, seed: int)
     turned = Plane(
         "discriminant axes",
         "A view along the two axes that part the clusters most (linear discriminants); it knows "
-        f"the labels and shows clusters farther apart than {told} would.",
+        f"the labels, so clusters look farther apart than along {told}.",
         ("discriminant 1", "discriminant 2"), center, _discriminants(rows, labels, components),
     )  # fmt: skip
     some = np.sort(np.random.RandomState(seed).permutation(n_rows)[:_COMPARED])

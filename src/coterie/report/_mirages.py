@@ -19,6 +19,9 @@ Labels = npt.NDArray[np.int64]
 _COPIED, _BEYOND_CHANCE, _THE_SAME = 0.5, 10.0, 0.99
 #: Numbers by which people say that there is none.
 _FILLER = re.compile(r"-?9+")
+#: Cells so many times the middle half of a column away hide what the others are like, where they
+#: are at most this share.
+_TOO_FAR, _FEW = 1e4, 0.01
 #: A cluster is one of missing cells from this share on, if not more of all rows lack them.
 _LACKING, _LACKING_ANYWAY = 0.9, 0.6
 
@@ -82,6 +85,23 @@ def _filler(column: Column) -> tuple[float, int]:
         if n_rows > 1 and gap > high - low and _FILLER.fullmatch(f"{value:.0f}"):
             return float(value), int(n_rows)
     return np.nan, 0
+
+
+def far_cells(ready: Prepared, table: RawTable) -> list[tuple[str, float, int]]:
+    """Columns whose spread is that of a few cells: name, the farthest number, how many cells."""
+    found = []
+    for kind in ready.used:
+        if kind.kind not in ("numeric", "count"):
+            continue
+        values = numbers(table[kind.name])
+        values = values[np.isfinite(values)]
+        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]) if values.size else np.zeros(3)
+        with np.errstate(over="ignore"):
+            away = np.abs(values / _TOO_FAR - middle / _TOO_FAR)
+        far = away > high - low
+        if high > low and 0 < far.sum() <= max(1, _FEW * values.size):
+            found.append((kind.name, float(values[away.argmax()]), int(far.sum())))
+    return found
 
 
 def clusters_of_gaps(ready: Prepared, table: RawTable, labels: Labels) -> list[tuple[str, Labels]]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from coterie.data.encoding import ColumnCode, Levels, Measure, Steps, encode
+from coterie.data.columns import Column, codes, missing_cells, sorts_of
+from coterie.data.encoding import ColumnCode, Levels, Measure, Steps, encode, finite
 from coterie.data.raw_table import RawTable, raw_table
-from coterie.errors import DataError
+from coterie.errors import AdviceWarning, DataError
 from coterie.neighbors import Index
 
 __all__ = ["StudyModel"]
@@ -45,8 +47,9 @@ class StudyModel(BaseEstimator):
     """What a study learned: which columns count, how they are coded, and where clusters are.
 
     `coterie.study` makes one, `coterie.load` reads one back. It takes raw tables (data frames,
-    Arrow tables, arrays) whose columns are found by name; a missing cell, or a level never seen,
-    counts as the mean of its column.
+    Arrow tables, arrays) whose columns are found by name and read as they were in the study,
+    whatever type these rows would have by themselves. A missing cell counts as the mean of its
+    column, and so, with a warning, does one that is no number or a level never seen.
 
     Attributes
     ----------
@@ -94,12 +97,21 @@ class StudyModel(BaseEstimator):
         studied rows with the same label. One cluster: 1.
         """
         table = self._columns(raw_table(X))
-        codes = [_code(told) for told in self.codes_]
+        learned = [_code(told) for told in self.codes_]
         index = None if self.rows_ is None else Index(self.rows_)
+        table = RawTable(table.names, tuple(map(_as_learned, table.cells, learned)))
+        lost = [said for one, cells in zip(learned, table.cells, strict=True)
+                if (said := _lost(one, cells))]  # fmt: skip
+        if lost:
+            told = "; ".join(lost[:3]) + (f"; so in {len(lost) - 3} more columns" * (len(lost) > 3))
+            warnings.warn(
+                f"StudyModel: {told}. They count as the mean of their column.", AdviceWarning,
+                stacklevel=3,
+            )  # fmt: skip
         parts = []
         for start in range(0, len(table), _STEP):
             some = table.take(np.arange(start, min(start + _STEP, len(table))))
-            points = encode(some.cells, codes)
+            points = encode(some.cells, learned)
             rows = points if self.axes_ is None else (points - self.center_) @ self.axes_
             parts.append(self._place(np.ascontiguousarray(rows), some, index))
         return Placed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -195,6 +207,34 @@ def _code(told: dict[str, Any]) -> ColumnCode:
     given = dict(told)
     code: ColumnCode = _CODES[given.pop("kind")](**given)
     return code
+
+
+def _as_learned(column: Column, code: ColumnCode) -> Column:
+    """A column as the study read it: words where its levels are, numbers where these are.
+
+    A part of a table may look otherwise: levels 1, 2 and x without the x are numbers.
+    """
+    if isinstance(code, Measure) or not code.levels:
+        return column
+    of_words = all(isinstance(level, str) for level in code.levels)
+    if of_words == bool(sorts_of(column) & {"number"}):
+        values = finite(column)
+        if not of_words:
+            return values
+        return np.array([None if np.isnan(x) else f"{x:.17g}" for x in values], dtype=object)
+    return column
+
+
+def _lost(code: ColumnCode, column: Column) -> str:
+    """How many cells hold something that the study has not learned; empty where none does."""
+    there = ~missing_cells(column)
+    if isinstance(code, Measure):
+        lost, what = there & np.isnan(finite(column)), "no numbers"
+    else:
+        lost, what = there & (codes(column, code.levels) < 0), "levels that the study has not met"
+    if not lost.any():
+        return ""
+    return f"{int(lost.sum()):,} of {len(column):,} cells of {code.name!r} are {what}"
 
 
 def _sq_lengths(rows: Floats, means: Floats) -> Floats:

@@ -153,8 +153,9 @@ def _notes(
         n_cells, n_rows = sum(kind.n_missing for kind in holes), len(columns[0])
         notes.append(
             f"{count(n_cells, 'cell')} ({n_cells / (n_rows * len(codes)):.1%}) of the columns used "
-            f"have no value, in {_listed(kind.name for kind in holes)}; a missing cell counts as "
-            "the mean of its column."
+            f"{'has' if n_cells == 1 else 'have'} no value, in "
+            f"{_listed(kind.name for kind in holes)}; a missing cell counts as the mean of its "
+            "column."
         )
     logs = [code.name for code in codes if getattr(code, "logs", False)]
     if logs:

@@ -28,7 +28,8 @@ def quality(found: Findings) -> list[dict[str, Any]]:
     n_cells = n_rows * len(kinds)
     told = [
         ("missing cells", n_missing,
-         f"{n_missing:,} of {n_cells:,} cells ({n_missing / n_cells:.1%}) are missing."),
+         f"{n_missing:,} of {n_cells:,} cells ({n_missing / n_cells:.1%}) "
+         f"{'is' if n_missing == 1 else 'are'} missing."),
         ("numbers that may stand for missing cells", sum(count for _, _, count in filled),
          f"Far from all others: {_listed(filled)}."),
         ("empty columns", len(empty), f"Without a value in any row: {', '.join(empty)}."),

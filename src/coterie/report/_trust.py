@@ -48,7 +48,8 @@ class Comeback:
 class NullReplay:
     """A score of the clusters, and the scores of the same method on rows without structure.
 
-    Of several nulls the one that comes nearest counts: `null` has its scores.
+    Of several nulls the one that comes nearest counts: `null` has its scores, but for those
+    `n_without` of its tables in which the method found no clusters.
     """
 
     score: str
@@ -56,16 +57,19 @@ class NullReplay:
     null: list[float]
     p_value: float
     what: str
+    n_without: int = 0
 
     @property
     def sentence(self) -> str:
         """What it says, in words."""
         as_good = sum(value >= self.observed for value in self.null)
+        reached = {0: "never reached", 1: "reached once"}.get(as_good, f"reached {as_good} times")
+        without = f"; in {self.n_without} of them it found no clusters" if self.n_without else ""
         return (
-            f"The same method on {len(self.null)} tables without structure ({self.what}) reached "
-            f"{'none' if as_good == 0 else as_good} times a {self.score} of {self.observed:.3g} or "
-            f"more, p = {self.p_value:.2g}."
-        ).replace("reached none times", "never reached")
+            f"The same method on {len(self.null) + self.n_without} tables without structure "
+            f"({self.what}) {reached} a {self.score} of {self.observed:.3g} or more, "
+            f"p = {self.p_value:.2g}{without}."
+        )
 
 
 def comeback(
@@ -79,8 +83,9 @@ def comeback(
 ) -> Comeback | None:
     """Cluster two thirds of the rows again and again (Hennig 2007); None without two resamples.
 
-    Of each cluster the Jaccard index with the most alike one of the resample, among its rows. Rows
-    are drawn without repetition: copies would be clusters of their own to trees and densities.
+    Of each cluster the Jaccard index with the most alike one of the resample, among its rows; 0 in
+    one where the method finds no clusters at all. Rows are drawn without repetition: copies would
+    be clusters of their own to trees and densities.
     """  # fmt: skip
     rng = np.random.RandomState(seed)
     clusters = np.arange(int(labels.max()) + 1)
@@ -92,8 +97,10 @@ def comeback(
             break
         drawn = np.sort(rng.permutation(len(rows))[:size])
         found = again.labels(np.ascontiguousarray(rows[drawn]), cells.take(drawn))
-        if found is not None:
-            samples.append(best_jaccard(labels[drawn], found, clusters))
+        samples.append(
+            np.zeros(clusters.size) if found is None
+            else best_jaccard(labels[drawn], found, clusters)
+        )  # fmt: skip
     if len(samples) < 2:
         return None
     table = np.array(samples)
@@ -144,7 +151,8 @@ def replay_clusters(
                for null, values in found.items()}  # fmt: skip
     worst = max(chances, key=lambda null: (chances[null], np.mean(np.array(found[null]) > -np.inf)))
     finite = [float(value) for value in found[worst] if np.isfinite(value)]
-    return NullReplay(name, float(observed), finite, chances[worst], _WORDS[worst])
+    n_without = len(found[worst]) - len(finite)
+    return NullReplay(name, float(observed), finite, chances[worst], _WORDS[worst], n_without)
 
 
 _WORDS = {

@@ -9,13 +9,15 @@ import numpy as np
 from coterie.report._aside import compared_with_columns
 from coterie.report._chosen import Chosen
 from coterie.report._findings import Clustered, Findings
-from coterie.report._mirages import clusters_of_gaps, fillers
+from coterie.report._mirages import clusters_of_gaps, far_cells, fillers
 from coterie.report._numbers import chance, count
 
-#: Chances above which the absence of structure is sure, if rows are so many at least.
-_CLEAR, _ENOUGH_ROWS = 0.2, 50
+#: So many rows are enough for the absence of structure to show.
+_ENOUGH_ROWS = 50
 #: The chance from which on clusters are no clearer than those of rows without structure.
 _AS_CHANCE = 0.05
+#: Clusters whose Jaccard indices are below this on average do not come back (Hennig 2007).
+_COMES_BACK = 0.6
 
 
 def verdict(found: Findings) -> dict[str, Any]:
@@ -40,10 +42,12 @@ def _no_structure(found: Findings) -> dict[str, Any]:
         confidence = "moderate"
     else:
         sentence = tested.verdict
-        why = [f"The test of tendency has {chance(tested.p_value)}."]
-        clear = tested.p_value > _CLEAR and n_rows >= _ENOUGH_ROWS
-        confidence = "high" if clear else "moderate"
-    if found.n_copied:
+        why = [
+            f"The test of tendency has {chance(tested.p_value)}.",
+            "It looks for gaps: groups that overlap would go unseen.",
+        ]
+        confidence = "moderate"
+    if found.n_copied and tested is not None:
         why.append(f"Only {count(n_rows, 'row')} went into the test; the others are copies.")
     if n_rows < _ENOUGH_ROWS and tested is not None:
         why.append(f"{n_rows} rows are few: what is there may not show.")
@@ -62,6 +66,8 @@ def _clusters(found: Findings, clustered: Clustered) -> dict[str, Any]:
     told = ", ".join(f"{share:.0%}" for share in shares[:8]) + (", ..." if k > 8 else "")
     n_ambiguous = int(found.placed.ambiguous.sum())
     by_chance = clustered.replay.p_value > _AS_CHANCE
+    back = clustered.comeback
+    unstable = back is not None and float(back.jaccard.mean()) < _COMES_BACK
     sentences = [
         f"{chosen.best.recipe.name} follows the rows best; the clusters hold {told} of the rows."
     ]
@@ -76,6 +82,12 @@ def _clusters(found: Findings, clustered: Clustered) -> dict[str, Any]:
         sentences.append(
             "The rows are not one heap, but these clusters are no clearer than those that the same "
             "method cuts from rows without structure: take them for a first look."
+        )
+    if unstable:
+        confidence = "low"
+        sentences.append(
+            "Hardly any of these clusters is found again among two thirds of the rows: that there "
+            "are groups is surer than where one ends and the next begins."
         )
     where = f"in the {found.n_rows:,} rows of {found.given.name}"
     if confidence == "low":
@@ -125,7 +137,7 @@ def _reasons(found: Findings, clustered: Clustered) -> tuple[list[str], list[str
         weigh(
             float(back.jaccard.min()) >= 0.75,
             f"Clustered again, {back.n_resamples} times two thirds of the rows, each cluster has a "
-            f"Jaccard index of {mean} with its likeness on average"
+            f"Jaccard index of {mean} with its closest match on average"
             + (f", least {told} for cluster {least}." if told != mean else "."),
         )
     runner_up = clustered.chosen.runner_up
@@ -160,6 +172,11 @@ def _mirages(found: Findings) -> list[str]:
     """What in the table may have made the clusters, a sentence each."""
     ready, table = found.ready, found.given.table
     told = []
+    for name, value, n_rows in far_cells(ready, table):
+        told.append(
+            f"{name!r} is {value:.3g} in {count(n_rows, 'row')}, so far from all its other numbers "
+            "that these look alike. Correct or empty such cells and study the table again."
+        )
     for name, value, n_rows in fillers(ready, table):
         told.append(
             f"{name!r} is {value:.0f} in {n_rows:,} rows, far from all its other numbers. If that "

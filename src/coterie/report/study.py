@@ -260,7 +260,9 @@ def find(
     begin("explanation")
     explanation = explain_clusters(cells, ready, studied, placed.labels)
     clustered = Clustered(chosen, replayed, back, others, explanation)
-    return told(model, placed=placed, clustered=clustered, notes=tuple(notes))
+    return told(
+        model, placed=placed, clustered=clustered, notes=tuple(notes), cut_short=bool(notes)
+    )
 
 
 def _left_out(clock: Clock, n_resamples: int, planned: int) -> list[str]:

@@ -29,6 +29,7 @@ from coterie.report._pictures import (
 from coterie.report._plain import plain
 from coterie.report._quality import quality
 from coterie.report._verdict import as_sentence, verdict
+from coterie.select._rules import Rule
 from coterie.select.tendency import Tendency
 
 SCHEMA = 1
@@ -175,13 +176,18 @@ def _verdict_of_tendency(found: Findings, tested: Tendency) -> str:
     return f"{told} Clusters of these rows do not bear it out (see the verdict)."
 
 
+def _rule(rule: Rule) -> str:
+    """A rule, and how well it fits."""
+    return f"{rule} (holds for {rule.recall:.0%} of it; {rule.precision:.0%} of such rows are its)"
+
+
 def _replay(found: Findings) -> dict[str, Any] | None:
     told = found.doubted if found.clustered is None else found.clustered.replay
     if told is None:
         return None
     return {
         "score": told.score, "observed": told.observed, "null": told.null,
-        "p_value": told.p_value, "sentence": told.sentence,
+        "p_value": told.p_value, "n_without": told.n_without, "sentence": told.sentence,
     }  # fmt: skip
 
 
@@ -267,7 +273,7 @@ def _clusters(
         rows.append({
             "label": label, "name": names[label], "size": size,
             "share": size / found.n_rows,
-            "rule": "" if one is None or one.rule is None else str(one.rule),
+            "rule": "" if one is None or one.rule is None else _rule(one.rule),
             "confidence": float(found.placed.confidence[labels == label].mean()) if size else 0.0,
             "stability": stability, "silhouette": means.get(label),
             "rival": None if one is None else one.rival,
@@ -298,6 +304,6 @@ def _reproduce(found: Findings) -> dict[str, Any]:
     return {
         "command": None if given.command is None else f"coterie study {given.command} {more}",
         "python": None if given.python is None else f"coterie.study({given.python}, {asked})",
-        "seed": seed,
+        "seed": seed, "cut_short": found.cut_short,
         "versions": {"python": sys.version.split()[0], **{one: version(one) for one in libraries}},
     }  # fmt: skip

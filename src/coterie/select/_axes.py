@@ -9,13 +9,6 @@ from typing import Any
 _MARKS = 12
 
 
-def new_axes() -> Any:
-    """Axes in a figure of their own."""
-    from matplotlib import pyplot
-
-    return pyplot.figure(layout=None).add_subplot()
-
-
 def some_ticks(ks: Sequence[int]) -> list[int]:
     """All numbers, or of many every second, fifth, tenth, ... beside the first."""
     for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):

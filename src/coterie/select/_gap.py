@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 #: columns) this was wrong about none of 439 of ten kinds of one heap (uniform in straight, askew
 #: and oblong boxes and in balls, normal, correlated, heavy tails, mild skewness), 4 of 120 that are
 #: all corners and tails (simplices, exponential, lognormal) and 4 of 240 of 2 to 8 groups. Many
-#: rows in some columns show the corners: of 1000 x 5 all of 10 simplices and 5 of 10 exponential
+#: rows in some columns show the corners: of 1000 x 5 all of 20 simplices and 15 of 20 exponential
 #: tables are taken for clusters. Two groups 4 deviations apart lead by less than a tenth in 20
 #: columns; a bar that falls with the columns would find them, and clusters in mildly skewed heaps
 #: of many rows. `benchmarks/select/study_choose_k.py` counts anew.

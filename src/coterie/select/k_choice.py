@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.select._axes import legend_above, new_axes, some_ticks
+from coterie.select._axes import legend_above, some_ticks
 
 Floats = npt.NDArray[np.float64]
 
@@ -112,13 +112,12 @@ class KChoice:
         """The recommendation, how far the criteria agree, and what to make of it."""
         return summarise(self)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the criteria along k into matplotlib axes; None for a new figure.
+    def plot(self, ax: Any) -> Any:
+        """Draw the criteria along k into matplotlib axes.
 
         Each curve is scaled to the height of the axes, a ring marks its pick, and a line stands at
         the recommended k. Criteria that share a curve are one line with a ring for each.
         """
-        ax = new_axes() if ax is None else ax
         rings: Counter[tuple[int, float]] = Counter()  # around each place
         for place, names in enumerate(_sharing(self.curves)):
             curve = self.curves[names[0]]

@@ -15,7 +15,7 @@ from coterie._progress import says_stop
 from coterie._random import check_random_state
 from coterie.data import as_source
 from coterie.mixture import GaussianMixture, StudentTMixture
-from coterie.select._axes import legend_above, new_axes, some_ticks
+from coterie.select._axes import legend_above, some_ticks
 from coterie.select._by_likelihood import bic_weights
 from coterie.select._fits import OneByOne, n_rows_of
 from coterie.select._label_starts import LabelStarts, label_starts
@@ -106,12 +106,8 @@ class MixtureChoice:
         chance = self.probabilities[best.k]
         return f"{words}. By BIC weights, a coarse guide, P(K = {best.k} | data) = {chance:.2f}."
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the criterion along k into matplotlib axes, None for a new figure.
-
-        A line for each model, a ring at the best.
-        """
-        ax = new_axes() if ax is None else ax
+    def plot(self, ax: Any) -> Any:
+        """Draw the criterion along k into matplotlib axes: a line a model, a ring at the best."""
         sound = sorted((c for c in self.candidates if not c.degenerate), key=lambda c: c.k)
         for family, kind in dict.fromkeys((c.family, c.covariance_type) for c in self.candidates):
             line = [c for c in sound if (c.family, c.covariance_type) == (family, kind)]

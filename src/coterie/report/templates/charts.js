@@ -34,8 +34,8 @@ const CHARTS = {
       layout: layoutOf({
         margin: { l: 20, r: 16, t: 22, b: 40 }, xaxis: { range: [0, 1.03], dtick: 0.25 },
         yaxis: { range: [shown.length - 0.5, -0.5], tickvals: shown.map((_, i) => i), ticktext: shown.map(({ label, name }) => `${label} ${plain(name, narrow ? 14 : 40)}`), showgrid: false, zeroline: false },
-        shapes: [line({ x0: 0.75, x1: 0.75, y0: 0, y1: 1, yref: "paper", line: { color: color("soft"), width: 1, dash: "dot" } })],
-        annotations: [note({ x: 0.75, y: 1, yref: "paper", yanchor: "bottom", text: "stable from here", font: { size: 11, color: color("soft") } })],
+        shapes: [line({ x0: 0.85, x1: 0.85, y0: 0, y1: 1, yref: "paper", line: { color: color("soft"), width: 1, dash: "dot" } })],
+        annotations: [note({ x: 0.85, y: 1, yref: "paper", yanchor: "bottom", text: "stable from here", font: { size: 11, color: color("soft") } })],
       }),
     };
   },
