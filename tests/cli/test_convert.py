@@ -142,7 +142,7 @@ def test_mistakes_of_convert_are_one_line(capsys: pytest.CaptureFixture[str]) ->
         ("mixed.csv", "-o", "there.xls"): "use a name that ends in .csv, .tsv",
         ("mixed.csv", "-o", "there", "--to", "xls"): "--to 'xls' was given; use one of csv",
         ("mixed.csv", "-o", "-"): "add --to, such as --to csv",
-        ("none.csv", "-o", "a.csv"): "none.csv: no such file",
+        ("none.csv", "-o", "a.csv"): "none.csv: there is no such file.",
         ("mixed.csv", "-o", "mixed.csv"): "this would overwrite the input",
         ("mixed.csv", "-o", "no/there.csv"): "make it first",
         ("mixed.csv", "-", "-o", "a.csv"): "- (stdin) was given among",
@@ -228,3 +228,9 @@ def test_info_knows_models_indexes_and_studies(capsys: pytest.CaptureFixture[str
     assert study["has_structure"] in (True, False)
     Path("other.json").write_text('{"a": 1}')
     assert "not a study.json" in ran(capsys, "info", "other.json", code=2)[1]
+
+
+def test_infinity_is_no_whole_number(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("ends.csv").write_text("a,b\n1,1\ninf,2\n")
+    facts = json.loads(ran(capsys, "info", "ends.csv", "--json")[0])
+    assert [column["kind"] for column in facts["columns"]] == ["number", "whole number"]

@@ -181,7 +181,7 @@ def test_usage_errors_are_one_line(capsys):
         ("a,b\n", "no rows"),
         ("a,b\nx,y\n", "no column is numeric"),
         ("a,b\n1,2\n3,\n", "column 'b' has no value in row 2"),
-        ("a,b\n1,2\n3\n", "line 3 has 1 cells"),
+        ("a,b\n1,2\n3\n", "line 3 has 1 cell where"),
         ("a\n1\n2\n", "-k 3 was given, but the table has 2 rows; lower -k"),
     ],
 )
@@ -196,7 +196,7 @@ def test_values_too_large_to_standardise(capsys):
 
 
 def test_bad_paths_leave_no_output(capsys):
-    assert "nothing.csv: no such file" in refused(capsys, "fit", "nothing.csv", "-k", 2)
+    assert "nothing.csv: there is no such file" in refused(capsys, "fit", "nothing.csv", "-k", 2)
     assert "directory" in refused(capsys, "fit", ".", "-k", 2)
     Path("file").write_text("a\n1\n2\n")
     assert "this is a file" in refused(capsys, "fit", FAITHFUL, "-k", 2, "-o", "file")

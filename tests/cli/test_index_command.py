@@ -92,13 +92,33 @@ def test_options_of_the_index_reach_it(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize("kind", BUILDS)
+def test_a_certified_search_is_exact(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rerank = [] if kind == "flat" else ["--rerank", "1", "--parts", "2", "--bits", "4"]
+    assert main(["index", "build", "vectors.npy", "-o", "idx", "--kind", kind, "--quiet",
+                 *rerank]) == 0  # fmt: skip
+    asking = ["search", "idx", "queries.npy", "-k", "7", "-o", "ids.npy", "--certified"]
+    assert main(["index", *asking, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["certified"] is True
+    exact = search.FlatIndex().add(ROWS).search(QUERIES, 7)
+    assert_array_equal(np.load("ids.npy"), exact.ids)
+    if kind == "flat":
+        return
+    assert "as the proof needs; leave one" in refused(capsys, *asking, "--rerank", "9")
+    assert main(["index", "build", "vectors.npy", "-o", "idx", "--kind", kind, "--quiet"]) == 0
+    assert "idx has codes only; leave it out, or build the index again with --rerank" in refused(
+        capsys, *asking
+    )
+
+
+@pytest.mark.parametrize("kind", BUILDS)
 def test_columns_are_chosen_and_found_by_name(
     kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = ["id,b,name,a,c,d"]
     lines += [f"{i},{b},x{i},{a},{c},{d}" for i, (a, b, c, d) in enumerate(ROWS[:, :4].tolist())]
     Path("table.csv").write_text("\n".join(lines))
-    assert "name is of type string" in refused(capsys, "build", "table.csv", "-o", "idx")
+    named = ("build", "table.csv", "-o", "idx", "--columns", "a,name")
+    assert "'name' holds text, such as 'x0' in line 2; choose among id" in refused(capsys, *named)
     chosen = ("build", "table.csv", "-o", "idx", "--columns", "a,e")
     assert "no column 'e'; it has id, b, name, a, c, d" in refused(capsys, *chosen)
     assert main(["index", "build", "table.csv", "-o", "idx", "--columns", "a,b,c,d", "--quiet",
@@ -121,9 +141,12 @@ def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
     assert "--parts 9 but the table has 8 columns" in refused(
         capsys, "build", "vectors.npy", "-o", "idx", "--kind", "pq", "--parts", "9"
     )
-    assert "this would overwrite the input" in refused(
-        capsys, "build", "vectors.npy", "-o", "vectors.npy"
+    assert "ivf: --parts 9 but the table has 8 columns" in refused(
+        capsys, "build", "vectors.npy", "-o", "idx", "--kind", "ivf", "--parts", "9"
     )
+    small = ("build", "vectors.npy", "-o", "idx", "--max-memory", "10kB")
+    assert "or keep their codes alone (--kind pq or ivf).\n" in refused(capsys, *small)
+    assert refused(capsys, *small).startswith("coterie: flat: ")
     assert "nothing.npy" in refused(capsys, "build", "nothing.npy", "-o", "idx")
     Path("text.npy").write_text("a,b\n1,2\n")
     assert "write it with numpy.save" in refused(capsys, "build", "text.npy", "-o", "idx")
@@ -141,8 +164,12 @@ def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
     assert "a name that ends in .npy" in refused(
         capsys, "search", "idx", "queries.npy", "-o", "result.csv"
     )
-    assert "--nprobe 2 was given and an index of kind flat" in refused(
-        capsys, "search", "idx", "queries.npy", "-o", "ids.npy", "--nprobe", "2"
+    alien = refused(capsys, "search", "idx", "queries.npy", "-o", "ids.npy", "--nprobe", "2")
+    assert "--nprobe 2 was given and an index of kind flat" in alien
+    assert alien.endswith("leave it out, or build the index again with --kind ivf.\n")
+    search.FlatIndex().save("empty")
+    assert "no rows to search; build it again from a file with vectors." in refused(
+        capsys, "search", "empty", "queries.npy", "-o", "ids.npy"
     )
     assert main(["index", "build", "vectors.npy", "-o", "coded", "--kind", "pq", "--quiet"]) == 0
     assert "build the index again with --rerank" in refused(
@@ -159,9 +186,15 @@ def test_failures_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
     )
     content = Path("idx").read_bytes()
     Path("idx").write_bytes(content[:-5])
-    assert "it is damaged" in refused(capsys, "info", "idx")
+    damaged = refused(capsys, "info", "idx")
+    assert "it is damaged: it ends within" in damaged
+    assert "; build the index again, or use another copy of the file." in damaged
     assert "it is damaged" in refused(capsys, "search", "idx", "queries.npy", "-o", "ids.npy")
-    assert "there is no such file" in refused(capsys, "info", "missing")
+    gone = "coterie: gone: there is no such file.\n"
+    assert refused(capsys, "info", "gone") == gone
+    assert refused(capsys, "build", "gone", "-o", "other") == gone
+    assert refused(capsys, "search", "gone", "queries.npy", "-o", "ids.npy") == gone
+    assert refused(capsys, "search", "coded", "gone", "-o", "ids.npy") == gone
 
 
 # ---- two results: both or neither

@@ -105,7 +105,7 @@ def test_rows_far_from_all_leaders_are_noise_to_predict(capsys):
     Path("new.csv").write_text("b,a\n1.5,0\n8,9\n0,-1\n")
     assert main(["predict", "coterie-out/model.coterie", "new.csv"]) == 0
     assert Path("labels.csv").read_text() == "label\n-1\n1\n0\n"
-    assert "noise       1 rows" in capsys.readouterr().out
+    assert "noise       1 row " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("method", ["kmedoids", "kcenter"])

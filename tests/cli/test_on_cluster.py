@@ -199,7 +199,9 @@ def test_mistakes_are_one_line(client, pattern, table, capsys):
     assert "no column 'z'; it has a, b, color, zip" in said(
         pattern("parquet"), "-k", "2", "--columns", "z"
     )
-    assert "column 'color' holds text" in said(pattern("csv"), "-k", "2", "--columns", "color")
+    table = pattern("csv").replace("*.csv", "[0-9].csv")  # late.csv is of another
+    assert "column 'color' holds text" in said(table, "-k", "2", "--columns", "color")
+    assert "late.csv: it has no columns color, zip, which" in said(pattern("csv"), "-k", "2")
     assert "'z*.csv' names no file" in said("z*.csv", "-k", "2")
     assert said("late.csv", "-k", "1") == (
         "coterie: late.csv: a cell among numbers is none (could not convert string to float: "

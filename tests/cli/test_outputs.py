@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -186,3 +187,44 @@ def test_labels_that_do_not_fit_on_stdout_are_named(model, full):
         "coterie: stdout: the labels could not be written (No space left on device); make room "
         "there, or name a file with -o.\n"
     )
+
+
+@pytest.mark.parametrize(
+    "command", ["convert t.csv -o there/x.csv", "eps t.csv -o there/x.npy", "fit t.csv -o there/x"]
+)
+def test_a_place_without_scratch_is_called_what_the_user_calls_it(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("a,b\n" + "".join(f"{row},{row * row}\n" for row in range(12)))
+    Path("there").mkdir()
+    mkdir = Path.mkdir
+
+    def refuse(path: Path, *options: Any, **more: Any) -> None:
+        if path.parent.name == "there":  # as /sys does, whoever asks
+            raise PermissionError(1, "Operation not permitted", str(path))
+        mkdir(path, *options, **more)
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    k = ["-k", "2"] if command.startswith("fit") else []
+    assert main([*command.split(), *k]) == 2
+    asked = command.split()[-1]
+    assert capsys.readouterr().err == (
+        f"coterie: {asked}: cannot write there (Operation not permitted); choose another place.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["convert t.csv --to csv", "eps t.csv", "dendrogram t.csv", "predict model t.csv"],
+)
+def test_stdout_has_one_name(
+    command: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("a,b\n" + "".join(f"{row},{row * row}\n" for row in range(12)))
+    assert main(["fit", "t.csv", "-k", "2", "--quiet"]) == 0
+    Path("coterie-out/model.coterie").rename("model")
+    for place in ["-", "/dev/stdout"] if command.startswith(("predict", "convert")) else ["-"]:
+        assert main([*command.split(), "-o", place]) == 0
+        assert "written     stdout" in capfd.readouterr().err

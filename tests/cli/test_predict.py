@@ -78,8 +78,8 @@ def test_a_model_saved_from_python(tmp_path):
 
 
 def test_bad_input_is_one_line_and_leaves_nothing(model, capsys):
-    assert "nothing: No such file" in refused(capsys, "nothing", FAITHFUL)
-    assert "nothing.csv: no such file" in refused(capsys, model, "nothing.csv")
+    assert "nothing: there is no such file." in refused(capsys, "nothing", FAITHFUL)
+    assert "nothing.csv: there is no such file." in refused(capsys, model, "nothing.csv")
     assert "not a coterie model" in refused(capsys, FAITHFUL, FAITHFUL)
     assert "Missing argument" in refused(capsys, model)
     Path("t.csv").write_text("eruptions,other\n1,2\n")

@@ -98,7 +98,7 @@ def test_mistakes_are_one_line_and_leave_nothing(capsys: pytest.CaptureFixture[s
     Path("cut.jpg").write_bytes(Path("photo.jpg").read_bytes()[:500])
     Path("folder.png").mkdir()
     for arguments, words in {
-        ("no.png",): "no.png: No such file",
+        ("no.png",): "no.png: there is no such file.",
         (".",): ".: this is a directory; pass the file of one picture, of the kinds PNG, JPEG",
         ("folder.png",): "folder.png: this is a directory; pass",
         ("text.png",): "text.png: this is no picture",

@@ -112,7 +112,7 @@ def test_what_is_no_number_of_clusters(text: str) -> None:
 
 
 def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no such file" in refused(capsys, "tendency", "none.csv")
+    assert "none.csv: there is no such file." in refused(capsys, "tendency", "none.csv")
     assert "'a' has no value in 5 rows" in refused(capsys, "tendency", "holes.csv")
     assert "use one of kmeans" in refused(capsys, "choose-k", "heap.csv", "--method", "dbscan")
     assert "k goes up to 400" in refused(capsys, "choose-k", "heap.csv", "-k", "400")

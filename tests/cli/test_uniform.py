@@ -23,7 +23,7 @@ import typer.main
 from coterie._config import get_options
 from coterie.cli import main
 from coterie.cli._app import app
-from coterie.cli._examples import EXAMPLES
+from coterie.cli._examples import ANSWERS, EXAMPLES, OVERVIEW
 from coterie.cli._label_files import Tally
 from coterie.cli._limits import limited
 from coterie.cli._methods import METHODS, way_of
@@ -57,8 +57,30 @@ def commands() -> dict[str, Any]:
     return found
 
 
-def test_the_commands_are_these() -> None:
-    assert {name.split()[0] for name in commands()} == {*COMMANDS}
+def test_the_commands_are_these(capsys: pytest.CaptureFixture[str]) -> None:
+    assert {name.split()[0] for name in commands()} == {*COMMANDS} == {*ANSWERS}
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    for name, answer in ANSWERS.items():
+        assert f"  {name:<10}  {answer}\n" in out
+    assert out.endswith("Examples:\n" + "".join(f"    {line}\n" for line in OVERVIEW))
+    for example in OVERVIEW:
+        _, name, *words = shlex.split(example)
+        assert commands()[name].make_context(name, words).params
+
+
+def test_help_of_a_narrow_terminal_names_every_option_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for name, command in commands().items():
+        assert main([*name.split(), "--help"]) == 0
+        out = capsys.readouterr().out
+        for param in command.params:
+            assert all(option in out for option in param.opts if option.startswith("-"))
+        assert "bool" not in out  # of a flag, which takes no value
+        for example in EXAMPLES[name]:
+            assert f"    {example}\n" in out
 
 
 @pytest.mark.parametrize("name", list(EXAMPLES))

@@ -107,8 +107,7 @@ def test_bad_rows_for_a_model(capsys):
             "index build t.csv --kind pq -o i",
             "--parts 8 but the table has 2 columns; lower --",
         ),
-        ("index build words.csv -o i", "vectors are numbers; name others with --columns, or"),
-        ("index build holes.csv -o i", "the table has no value in column 'b' (row 2);"),
+        ("index build holes.csv -o i", "column 'b' has no value in row 2 (line 3);"),
         ("index search i t.csv -o ids.npy", "but a model; 'coterie info' says what it is."),
         ("predict i other.csv", "the model was fitted on the columns a, b: give a table that has"),
     ],
@@ -159,3 +158,76 @@ def test_every_method_is_known_by_its_estimator():
     for name, way in METHODS.items():
         assert method_of(getattr(coterie, way.estimator)(**way.fixed)) == name
     assert method_of(coterie.VectorQuantizer()) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        # A model's columns cannot be chosen anew.
+        ("predict i red.csv", "line 2; the model was fitted on numbers there: give a table that"),
+        ("predict i red.csv red.csv", "; the model was fitted on numbers there: give a table"),
+        # What a command offers for text: nothing that only fit has.
+        ("eps red.csv --columns b", "; no other column is numeric either.\n"),
+        ("eps words.csv", "the decimal mark, or use --metric gower.\n"),
+        ("dendrogram words.csv words.csv", "choose other files, or use --metric gower.\n"),
+        ("tendency words.csv", "check the separator and the decimal mark.\n"),
+        ("choose-k words.csv", "check the separator and the decimal mark.\n"),
+        ("fit words.csv -k 2", "or use a method that takes text (mixed, categorical).\n"),
+        ("fit words.csv --method dbscan", "or use --metric gower, or a method that takes text"),
+        # Nobody can give a function, or call a column numeric.
+        ("eps t.csv --metric foo", "coterie: --metric foo was given; use one of euclidean,"),
+        ("eps t.csv --metric foo", "nan_euclidean, gower.\n"),
+        (
+            "fit half.csv -k 2 --method categorical",
+            "as categories, leave the column out (--without), or use --method mixed.\n",
+        ),
+        # One of a thing.
+        ("fit one.csv --method dbscan", "the table has 1 row; lower --min-samples"),
+        ("fit short.csv -k 2", "line 3 has 1 cell where the first line has 2;"),
+        # A header without a line end is what it is with one.
+        ("fit header.csv -k 2", "header.csv: there is a header but no rows; add rows of data.\n"),
+        ("fit line.csv -k 2", "line.csv: there is a header but no rows; add rows of data.\n"),
+        ("fit header.csv line.csv -k 2", "there is a header but no rows; add rows of data.\n"),
+        ("fit t.csv none.csv -k 2", "coterie: none.csv: there is no such file.\n"),
+        ("eps none.parquet", "coterie: none.parquet: there is no such file.\n"),
+        ("info none", "coterie: none: there is no such file.\n"),
+        ("convert none -o x.csv", "coterie: none: there is no such file.\n"),
+        ("predict none t.csv", "coterie: none: there is no such file.\n"),
+    ],
+)
+def test_advice_can_be_followed(capsys, arguments, expected):
+    Path("t.csv").write_text("a,b\n1,2\n3,4\n5,5\n0,9\n")
+    Path("red.csv").write_text("a,b\nred,blue\nblue,red\n")
+    Path("words.csv").write_text("u\nred\nblue\n")
+    Path("half.csv").write_text("a,b\n1.5,2\n2.5,3\n")
+    Path("one.csv").write_text("a,b\n1,2\n")
+    Path("short.csv").write_text("a,b\n1,2\n3\n")
+    Path("header.csv").write_text("a,b\n")
+    Path("line.csv").write_text("a,b")
+    save_model("i", BernoulliMixture().fit([[0, 1], [1, 0]]), columns=["a", "b"])
+    assert expected in said(capsys, *arguments.split())
+
+
+def test_rows_that_are_equal(capsys):
+    Path("same.csv").write_text("a,b\n" + "1,2\n" * 12)
+    Path("apart.csv").write_text("a,b\n" + "1,2\n" * 6 + "5,5\n" * 6)
+    for command in ("fit same.csv --method agglomerative", "dendrogram same.csv"):
+        assert main([*command.split(), "-k", "2", "--quiet"]) == 0
+        assert capsys.readouterr().err == (
+            "coterie: warning: agglomerative: -k 2 parted rows that are equal: 1 of the clusters "
+            "differ; lower -k.\n"
+        )
+        apart = command.replace("same", "apart").split()
+        assert main([*apart, "-k", "2", "--quiet"]) == 0
+        assert capsys.readouterr().err == ""
+    assert main(["fit", "apart.csv", "-k", "3", "--method", "agglomerative", "--quiet"]) == 0
+    assert "2 of the clusters differ" in capsys.readouterr().err
+    assert "; drop the copies, or give rows that differ.\n" in said(capsys, "eps", "same.csv")
+
+
+def test_a_lone_row_needs_no_line_end(capsys):
+    Path("row.csv").write_text("1,2")
+    assert main(["fit", "row.csv", "-k", "1"]) == 0
+    assert capsys.readouterr().out.startswith("rows        1\ncolumns     x0, x1\n")
+    assert main(["predict", "coterie-out/model.coterie", "row.csv"]) == 0
+    assert "cluster 0   1 row (100.0%)\n" in capsys.readouterr().out

@@ -229,15 +229,23 @@ def test_text_with_integers_first_and_other_layouts(tmp_path: Path) -> None:
     np.testing.assert_array_equal(all_rows(plain), [[1, 2.5], [3, 4]])
 
 
-def test_columns_that_some_files_lack_are_missing_there(rows: Any, tmp_path: Path) -> None:
+def test_files_of_different_columns_are_no_table_unless_a_schema_says_so(
+    rows: Any, tmp_path: Path
+) -> None:
     pq.write_table(table_of(rows[:5]), tmp_path / "a.parquet")
     pq.write_table(table_of(rows[5:9]).drop_columns("c1"), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"b\.parquet: it has no column c1, which .*a\.parquet has"):
+        open_rows(tmp_path)
+    with pytest.raises(DataError, match="no column c1"):
+        open_rows(tmp_path, columns=["c0"], weights="c1")
+    assert open_rows(tmp_path, columns="c0").n_cols == 1  # type: ignore[arg-type]
     expected = rows[:9].copy()
     expected[5:, 1] = np.nan
-    np.testing.assert_array_equal(all_rows(open_rows(tmp_path)), expected)
+    whole = ds.dataset(tmp_path, schema=table_of(rows).schema)
+    np.testing.assert_array_equal(all_rows(open_rows(whole)), expected)
     pq.write_table(pa.table({"c0": ["text"]}), tmp_path / "c.parquet")
     with pytest.raises(DataError, match="different types in different files"):
-        open_rows(tmp_path)
+        open_rows(tmp_path, columns=["c0"])
 
 
 def test_text_is_refused_in_one_sentence_and_tables_have_it(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_names_may_be_anything(tmp_path: Path) -> None:
         (b"a,b\n", "no rows"),
         (b"a,b\n1,2\n3\n", "line 3"),
         (b"\x93NUMPY", "npy"),
-        (b"PAR1 but no table", "not a readable|cannot be read"),
+        (b"PAR1 but no table", "not a readable|cannot be read|no rows"),
     ],
 )
 def test_what_is_no_table_is_refused_in_a_line(tmp_path: Path, content: bytes, words: str) -> None:
@@ -154,7 +154,7 @@ def test_text_files_of_several_tables_are_refused(tmp_path: Path) -> None:
     assert read(tmp_path).shape == (3, 2)
     (tmp_path / "c.csv").write_text("z\n7\n")
     with pytest.raises(
-        DataError, match=r"c\.csv: its columns are z, and those of .*a\.csv are x, y"
+        DataError, match=r"a\.csv: it has no column z, which .*c\.csv has; give files of one table"
     ):
         read(tmp_path)
 

@@ -123,7 +123,7 @@ BAD = {
     "nan": (b"a\n1\nnan\n", "column 'a' has no value in row 2"),
     "infinite": (b"a\n1\n-inf\n", "column 'a' is infinite in row 2"),
     "too large": (b"a\n1\n1e999\n", "column 'a' is infinite in row 2"),
-    "ragged short": (b"a,b\n1,2\n3\n", "line 3 has 1 cells where the first line has 2"),
+    "ragged short": (b"a,b\n1,2\n3\n", "line 3 has 1 cell where the first line has 2"),
     "ragged long": (b"a,b\n1,2\n3,4,5\n", "line 3 has 3 cells where the first line has 2"),
     "latin1 header": (b"caf\xe9,b\n1,2\n", "not UTF-8"),
     "utf-16": ("a,b\n1,2\n".encode("utf-16"), "not a text file"),
@@ -164,7 +164,7 @@ def test_many_names_are_not_all_listed(write):
 
 
 def test_missing_file_and_directory(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no such file"):
+    with pytest.raises(FileNotFoundError, match="there is no such file"):
         read_table(tmp_path / "nothing.csv")
     with pytest.raises(DataError, match="directory"):
         read_table(tmp_path)

@@ -75,6 +75,13 @@ def check_metadata(metadata: email.message.Message) -> None:
     assert f"\nversion: {project['version']}\n" in citation, "CITATION.cff has another version"
     assert f"\nlicense: {metadata['License-Expression']}\n" in citation
     assert metadata.get_all("Classifier") == project["classifiers"], "other classifiers"
+    assert metadata["Summary"] == project["description"]
+    assert metadata["Requires-Python"] == project["requires-python"]
+    assert metadata["Keywords"].split(",") == project["keywords"], "other keywords"
+    assert metadata.get_all("License-File") == project["license-files"]
+    # What an index lists a package by: none of it may be empty.
+    shown = ("Name", "Summary", "License-Expression", "Classifier", "Requires-Python", "Keywords")
+    assert all(metadata[key] for key in shown), [key for key in shown if not metadata[key]]
     assert metadata.get_payload(decode=True) == (ROOT / "README.md").read_bytes(), "other text"
 
 

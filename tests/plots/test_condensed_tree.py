@@ -45,6 +45,17 @@ def test_selected_clusters_have_their_colours_and_numbers():
     assert ax.get_xlabel() == "rows (90 in all)"
 
 
+def test_the_number_of_a_cluster_of_all_rows_stands_in_the_axes():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = HDBSCAN(min_cluster_size=10, allow_single_cluster=True).fit(X)
+    figure = Figure((9, 6))
+    ax = condensed_tree(model, ax=figure.subplots(), title="T")
+    figure.canvas.draw()
+    (number,) = ax.texts
+    assert number.get_text() == "0"
+    assert number.get_bbox_patch().get_window_extent().y1 < ax.get_window_extent().y1
+
+
 def test_rows_without_a_tree_are_refused():
     with pytest.raises(ValueError, match="pass a fitted HDBSCAN"):
         condensed_tree(np.zeros((3, 2)), ax=Figure().subplots())

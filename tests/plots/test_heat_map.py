@@ -53,6 +53,9 @@ def test_names_stand_beside_each_other_where_they_fit_and_are_small_where_many()
 
     for name, angle in (("sepal length (cm)", 0), ("sepal length in centimetres, mean", 90)):
         assert named([name] * 3, X).get_xticklabels()[0].get_rotation() == angle
+    iris = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
+    four = np.column_stack([X, X])[:, :4]
+    assert named(iris, four).get_xticklabels()[0].get_rotation() == 90  # they would touch
     few, many = (named(["a"], np.arange(n)[:, None] ** 2.0) for n in (10, 60))
     sizes = [table.get_yticklabels()[0].get_fontsize() for table in (few, many)]
     assert sizes[0] == 8

@@ -30,3 +30,11 @@ def test_panels_show_values_errors_picks_and_the_recommendation():
     bars = held_out.collections[0].get_segments()
     assert_allclose([np.ptp(bar[:, 1]) / 2 for bar in bars], [0.1, 0.2, 0.3])
     assert bic.get_xlabel() == "clusters"
+
+
+def test_a_single_k_has_a_single_tick():
+    curves = {"bic": Curve(np.array([9.0]), None, 2, "", weak=False, sees_one=True)}
+    ax = k_curves(KChoice(2, (2,), curves, 1.0, None, None, []), ax=Figure().subplots())
+    (panel,) = ax.child_axes
+    low, high = panel.get_xlim()
+    assert [tick for tick in panel.get_xticks() if low <= tick <= high] == [2]

@@ -27,14 +27,25 @@ def test_a_bar_a_stage(model, draw):
     for given in (model, history):
         ax = draw(given, ax=Figure().subplots())
         assert [text.get_text() for text in ax.get_yticklabels()] == [e["stage"] for e in history]
-        assert sum(bar.get_width() for bar in ax.patches) == pytest.approx(history[-1]["seconds"])
-        assert ax.get_xlabel() == "seconds"
+        scale = {"seconds": 1, "milliseconds": 1000}[ax.get_xlabel()]
+        took = sum(bar.get_width() for bar in ax.patches)
+        assert took == pytest.approx(scale * history[-1]["seconds"])
 
 
-def test_short_stages_are_told_in_milliseconds():
-    history = [{"stage": "one", "seconds": 0.00025}, {"stage": "two", "seconds": 2.50025}]
+@pytest.mark.parametrize(
+    ("seconds", "told", "unit"),
+    [
+        ([0.00025, 2.50025], ["0.00025 s", "2.5 s"], "seconds"),
+        ([0.00025, 0.50025], ["0.25 ms", "500 ms"], "milliseconds"),
+    ],
+)
+def test_bars_and_their_axis_have_one_unit(seconds, told, unit):
+    history = [
+        {"stage": name, "seconds": at} for name, at in zip(("one", "two"), seconds, strict=True)
+    ]
     ax = stages(history, ax=Figure().subplots())
-    assert [text.get_text() for text in ax.texts] == ["0.25 ms", "2.5 s"]
+    assert [text.get_text() for text in ax.texts] == told
+    assert ax.get_xlabel() == unit
 
 
 def test_iterations_are_no_stages():

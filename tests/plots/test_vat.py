@@ -40,6 +40,6 @@ def test_many_rows_are_sampled_and_that_is_said():
     ax = vat(X, max_rows=20, ax=Figure().subplots())
     n_drawn = len(ax.images[0].get_array())
     assert n_drawn <= 20
-    assert ax.get_xlabel().endswith(f"({n_drawn} of 40)")
+    assert ax.get_xlabel().endswith(f"(a sample: {n_drawn} of 40)")
     with pytest.raises(ValueError, match="pass a square table"):
         vat(X, "precomputed", ax=Figure().subplots())

@@ -128,7 +128,7 @@ def test_damaged_errors_are_refused(tmp_path: Path, name: str, value: float) -> 
 
 def test_a_file_without_errors_is_refused() -> None:
     with pytest.raises(FileError, match="has no errors of them"):
-        restored_rows({"rows": ROWS}, np.float64, 8)
+        restored_rows("IVFPQIndex", {"rows": ROWS}, np.float64, 8)
 
 
 def test_gaps_are_what_they_say() -> None:

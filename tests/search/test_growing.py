@@ -11,7 +11,7 @@ from coterie.search._growing import Growing
 
 
 def test_it_grows_and_views_stay() -> None:
-    rows = Growing(np.empty((0, 2)))
+    rows = Growing(np.empty((0, 2)), "Some")
     seen, want = [], np.empty((0, 2))
     for n in (1, 3, 0, 10, 2, 40):
         new = np.full((n, 2), float(n))
@@ -24,7 +24,7 @@ def test_it_grows_and_views_stay() -> None:
 
 
 def test_it_forgets() -> None:
-    rows = Growing(np.arange(5.0))
+    rows = Growing(np.arange(5.0), "Some")
     rows.truncate(2)
     rows.extend(np.array([9.0]))
     assert rows.view.tolist() == [0, 1, 9]
@@ -33,7 +33,7 @@ def test_it_forgets() -> None:
 def test_what_may_not_be_written_to_is_copied() -> None:
     fixed = np.arange(4.0)
     fixed.flags.writeable = False
-    rows = Growing(fixed)
+    rows = Growing(fixed, "Some")
     rows.truncate(3)
     rows.extend(np.array([7.0]))
     assert rows.view.tolist() == [0, 1, 2, 7]
@@ -45,7 +45,7 @@ def test_what_does_not_fit_is_refused_before() -> None:
     index = FlatIndex().add(X[:10])
     with (
         coterie.options(max_memory="200kB"),
-        pytest.raises(MemoryError, match=r"1010 rows need .* codes alone \(PQIndex"),
+        pytest.raises(MemoryError, match=r"FlatIndex: 1010 rows need .* codes alone \(PQIndex"),
     ):
         index.add(X)
     assert index.ids.tolist() == list(range(10))

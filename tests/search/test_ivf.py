@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 
 from brute_twin import brute, nearest, values_of
 from coterie.errors import FileError, ParameterError
@@ -333,3 +334,54 @@ def test_a_rotation_is_for_neighbors(tmp_path: Path) -> None:
     assert load(tmp_path / "index").quantizer.rotate == "neighbors"
     with pytest.raises(ParameterError, match="rotate"):
         IVFPQIndex(20, 4, 4, rotate="best")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bad", ["nan", "few", "narrow"])
+def test_a_fit_that_fails_leaves_what_was_learned(bad: str) -> None:
+    index = IVFPQIndex(8, 2, 4, nprobe=8, random_state=0).fit(ROWS)
+    quantizer = index.quantizer
+    other = {"nan": ROWS.copy(), "few": ROWS[:3].copy(), "narrow": ROWS[:, :1].copy()}[bad]
+    other[0, 0] = np.nan if bad == "nan" else 1
+    with pytest.raises(ValueError, match=r"^IVFPQIndex: "):
+        index.fit(other)
+    assert index.quantizer is quantizer
+    same = IVFPQIndex(8, 2, 4, nprobe=8, random_state=0).fit(ROWS).add(ROWS)
+    found = index.add(ROWS).search(ROWS[:20], 4)
+    for part, expected in zip(found, same.search(ROWS[:20], 4), strict=True):
+        assert_array_equal(part, expected)
+
+
+def test_errors_name_the_class_that_was_called() -> None:
+    with pytest.raises(ValueError, match=r"^IVFPQIndex: n_subvectors=99 but X has \d+ columns"):
+        IVFPQIndex(8, 99).fit(ROWS)
+    with pytest.raises(ParameterError, match=r"^IVFPQIndex: bits=5 was given; use 8 or 4"):
+        IVFPQIndex(8, 2, 5)
+    with pytest.raises(NotFittedError, match=r"^IVFPQIndex: it has no lists yet; call fit"):
+        IVFPQIndex(8, 2).add(ROWS)
+
+
+@pytest.mark.parametrize("method", ["_state", "_code_lists"])
+def test_ctrl_c_while_lists_are_published_leaves_the_old(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = IVFPQIndex(8, 2, 4, nprobe=8, keep_rows=True, random_state=0).fit(ROWS).add(ROWS[:300])
+    expected = index.search(QUERIES, 4)
+
+    def interrupted(*arguments: Any) -> Any:
+        raise KeyboardInterrupt
+
+    def published_first(self: IVFPQIndex) -> Any:
+        true(self)
+        raise KeyboardInterrupt
+
+    true = IVFPQIndex._state
+    with monkeypatch.context() as patch:
+        if method == "_state":
+            patch.setattr(IVFPQIndex, "_state", published_first)
+        else:
+            patch.setattr("coterie.search._list_state._code_lists", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            index.add(ROWS[300:])
+    assert index.n_rows == int(index.list_sizes.sum()) == 300
+    assert_array_equal(index.search(QUERIES, 4).ids, expected.ids)
+    assert index.remove([0]).add(ROWS[:1], [0]).add(ROWS[300:]).n_rows == len(ROWS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,10 @@ import pytest
 import scipy.sparse as sp
 
 from coterie import ProductQuantizer
+from coterie.data import ArraySource
+from coterie.data.npy import NpySource
 from coterie.errors import AdviceWarning
-from coterie.search import FlatIndex, IVFPQIndex, PQIndex
+from coterie.search import FlatIndex, IVFPQIndex, NeighborsTransformer, PQIndex
 from coterie.search._index import METRICS
 
 RNG = np.random.default_rng(0)
@@ -56,7 +60,7 @@ def test_any_scale_that_is_taken_gives_the_same_neighbors(scale: float, metric: 
 def test_rows_whose_squares_overflow_are_refused() -> None:
     index = FlatIndex(dtype="float64").add(ROWS)
     for ask in (index.add, lambda rows: index.search(rows, 1)):
-        with pytest.raises(ValueError, match=r"so large \(up to .*e\+100\) .* divide rows and"):
+        with pytest.raises(ValueError, match=r"row 75, .*e\+100\).* divide rows and"):
             ask(ROWS * 1e100)
 
 
@@ -103,3 +107,69 @@ def test_rows_in_files_are_looked_at(tmp_path: Any) -> None:
 def test_sparse_rows_are_refused_as_they_were() -> None:
     with pytest.raises((TypeError, ValueError)):
         FlatIndex().add(sp.csr_matrix(with_small(1e-300)))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, np.ndarray.tolist, ArraySource])
+def test_what_float32_cannot_hold_is_named(kind: Any) -> None:
+    X = ROWS.copy()
+    X[7, 2] = -1e200
+    index = FlatIndex().add(ROWS)
+    said = (
+        r"holds -1e\+200 in column '?2'? \(row 7\), which is infinity in float32; scale the column"
+    )
+    with pytest.raises(ValueError, match=rf"^FlatIndex: X {said}"):
+        index.add(kind(X))
+    with pytest.raises(ValueError, match=rf"^FlatIndex: queries {said}"):
+        index.search(kind(X), 1)
+    X[3, 1] = np.inf  # which is first, and said by others
+    with pytest.raises(ValueError, match=r"contains infinity .* in column '?1'? \(row 3\)"):
+        index.add(kind(X))
+    X[3, 1], X[7, 2] = 0, -1e60
+    assert FlatIndex(dtype="float64").add(X).n_rows == 300
+
+
+def test_rows_of_later_blocks_have_their_own_numbers(tmp_path: Path) -> None:
+    X = np.zeros((400, 4))
+    np.save(tmp_path / "X.npy", X)
+    index = FlatIndex().add(ROWS)
+    for value, words in ((np.nan, "NaN in column 3"), (1e200, "1e.200 in column 3"),
+                         (1e-200, "the first of them row 333,")):  # fmt: skip
+        X[333, 3] = value
+        np.save(tmp_path / "X.npy", X)
+        source = NpySource(np.load(tmp_path / "X.npy", mmap_mode="r"))
+        source.block_bytes = 3200
+        where = "" if "first" in words else r" \(row 333\)"
+        with pytest.raises(ValueError, match=words + where):
+            index.add(source)
+
+
+def test_lost_digits_of_many_blocks_are_told_once(tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", ROWS + 1e9)
+    source = NpySource(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    source.block_bytes = 3200
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        FlatIndex().add(source)
+    assert [warning.category for warning in caught] == [AdviceWarning]
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.coo_array])
+def test_sparse_rows_are_told_how_to_become_dense(kind: Any) -> None:
+    X = kind(np.eye(6))
+    index = FlatIndex().add(np.eye(6))
+    quantizer = ProductQuantizer(2, bits=4, random_state=0).fit(np.eye(6))
+    calls: dict[str, list[Any]] = {
+        "FlatIndex: X": [FlatIndex().add],
+        "FlatIndex: queries": [lambda rows: index.search(rows, 1)],
+        "IVFPQIndex: X": [IVFPQIndex(2, 2).fit],
+        "PQIndex: X": [PQIndex(quantizer).add],
+        "ProductQuantizer: X": [ProductQuantizer(2).fit, quantizer.encode, quantizer.distortion],
+        "NeighborsTransformer: X": [NeighborsTransformer(2).fit],
+    }
+    for words, these in calls.items():
+        name = words.split()[1]
+        for call in these:
+            with pytest.raises(TypeError, match=rf"^{words} is a sparse .* {name}\.toarray"):
+                call(X)
+            with pytest.raises(TypeError, match=rf"^{words.split()[0]} np.matrix is .*y\({name}"):
+                call(np.eye(6).view(np.matrix))

@@ -68,7 +68,8 @@ def test_proved_neighbours_are_the_true_ones(sift: Sift, bits: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_parts", "bits", "rotate"), [(8, 8, False), (8, 4, False), (16, 4, False), (16, 4, True)]
+    ("n_parts", "bits", "rotate"),
+    [(8, 8, False), (16, 8, False), (8, 4, False), (16, 4, False), (16, 4, True)],
 )
 def test_codes_find_as_many_as_those_of_faiss(
     sift: Sift, n_parts: int, bits: int, rotate: bool

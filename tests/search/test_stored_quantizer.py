@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.exceptions import NotFittedError
 
 from brute_twin import brute
 from coterie import ProductQuantizer
 from coterie.errors import FileError
-from coterie.search import PQIndex
+from coterie.search import IVFPQIndex, PQIndex
 from toy_quantizer import ToyQuantizer
 
 RNG = np.random.default_rng(0)
@@ -136,3 +137,42 @@ def test_what_is_no_estimator_of_coterie_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="only the public estimators of coterie"):
         index.save(tmp_path / "index")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", [PQIndex, IVFPQIndex])
+def test_the_quantizer_follows_the_threads_of_the_index(kind: Any, tmp_path: Path) -> None:
+    files = []
+    for n_threads in (1, 2):
+        if kind is PQIndex:
+            quantizer = ProductQuantizer(2, bits=4, n_iter=3, random_state=0, n_threads=n_threads)
+            made = PQIndex(quantizer.fit(ROWS), n_threads=n_threads)
+        else:
+            made = IVFPQIndex(4, 2, 4, random_state=0, n_threads=n_threads).fit(ROWS)
+        made.add(ROWS).save(tmp_path / "index")
+        files.append((tmp_path / "index").read_bytes())
+        assert made.quantizer.history_[0]["seconds"] > 0  # the index's own stays as it is
+    assert files[0] == files[1]
+    again = kind.load(tmp_path / "index", n_threads=3)
+    assert again.quantizer.n_threads == 3
+    assert len(again.quantizer.history_) == len(made.quantizer.history_)
+    assert kind.load(tmp_path / "index").quantizer.n_threads is None
+
+
+def test_rows_are_coded_on_the_threads_of_the_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    true = ProductQuantizer.encode
+
+    def encode(self: ProductQuantizer, X: Any, **options: Any) -> Any:
+        seen.append(self.n_threads)
+        return true(self, X, **options)
+
+    monkeypatch.setattr(ProductQuantizer, "encode", encode)
+    quantizer = ProductQuantizer(2, bits=4, n_iter=3, random_state=0, n_threads=1).fit(ROWS)
+    PQIndex(quantizer, n_threads=2).add(ROWS)
+    IVFPQIndex(4, 2, 4, random_state=0, n_threads=2).fit(ROWS).add(ROWS)
+    assert (seen, quantizer.n_threads) == ([2, 2], 1)
+
+
+def test_a_quantizer_that_is_not_fitted_is_said_to_be() -> None:
+    with pytest.raises(NotFittedError, match=r"^PQIndex: the quantizer is not fitted; call its"):
+        PQIndex(ProductQuantizer(2))

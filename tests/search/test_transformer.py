@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie import ProductQuantizer
+from coterie.errors import ParameterError
 from coterie.search import FlatIndex, IVFPQIndex, NeighborsTransformer, PQIndex
 
 RNG = np.random.default_rng(0)
@@ -147,3 +148,22 @@ def test_what_is_refused_is_refused_in_a_sentence() -> None:
     for rows in (None, X):
         with pytest.raises(ValueError, match=r"^NeighborsTransformer: n_neighbors=0 was given"):
             NeighborsTransformer().fit(X).kneighbors(rows, 0)
+
+
+def test_what_is_no_index_is_refused() -> None:
+    for index in ("flat", FlatIndex, 3):
+        with pytest.raises(ParameterError, match=r"index=.* was given; use None or an index"):
+            NeighborsTransformer(index=index).fit([[0.0], [1.0]])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ["connectivity", "distance"])
+def test_graphs_are_those_of_scikit_learn(mode: str) -> None:
+    ours = NeighborsTransformer(4, index=FlatIndex(dtype="float64")).fit(X)
+    theirs = NearestNeighbors(n_neighbors=4, algorithm="brute").fit(X)
+    for rows in (None, X[:7] + 0.1):
+        found, expected = (one.kneighbors_graph(rows, mode=mode) for one in (ours, theirs))
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found.toarray(), expected.toarray(), atol=1e-6)
+    assert ours.kneighbors_graph(n_neighbors=2).nnz == 2 * len(X)
+    with pytest.raises(ParameterError, match="mode='other' was given; use 'connectivity' or"):
+        ours.kneighbors_graph(mode="other")

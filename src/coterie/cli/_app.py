@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Annotated, cast
 
 import typer
 
-from coterie.cli._examples import epilog
+from coterie.cli._examples import ANSWERS, OVERVIEW, epilog, in_lines
 from coterie.cli._outputs import SummaryLostError, drop_unprintable, forget_stdout
 from coterie.cli.choose_k import choose_k
 from coterie.cli.convert import convert
@@ -32,21 +32,21 @@ _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 #: lost, a defect of coterie, Ctrl-C, and a reader of stdout that went away.
 BAD_INPUT, SUMMARY_LOST, DEFECT, INTERRUPTED, CLOSED = 2, 3, 70, 130, 141
 
+# Plain help: a grid of the terminal's width cuts the names of long options.
 app = typer.Typer(
-    pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=in_lines(OVERVIEW),
 )
-app.command(epilog=epilog("study"))(study)
-app.command(epilog=epilog("fit"))(fit)
-app.command(epilog=epilog("predict"))(predict)
-app.command(epilog=epilog("choose-k"))(choose_k)
-app.command(epilog=epilog("tendency"))(tendency)
-app.command(epilog=epilog("eps"))(eps)
-app.command(epilog=epilog("dendrogram"))(dendrogram)
-app.command(epilog=epilog("quantize"))(quantize)
-app.add_typer(index, name="index")
-app.command(epilog=epilog("convert"))(convert)
-app.command(epilog=epilog("info"))(info)
-app.command(epilog=epilog("score"))(score)
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "study": study, "fit": fit, "predict": predict, "choose-k": choose_k, "tendency": tendency,
+    "eps": eps, "dendrogram": dendrogram, "quantize": quantize, "convert": convert, "info": info,
+    "score": score,
+}  # fmt: skip
+for name, command in _COMMANDS.items():
+    app.command(name, epilog=epilog(name), short_help=ANSWERS[name])(command)
+app.add_typer(index, name="index", short_help=ANSWERS["index"])
 
 
 @app.callback(invoke_without_command=True)

@@ -10,7 +10,7 @@ from typing import Any
 from coterie.cli._given import given
 from coterie.cli._methods import way_of
 from coterie.cli._options import check_decimal, names
-from coterie.cli._stdin import as_files
+from coterie.cli._stdin import as_files, check_there
 from coterie.cli._telling import warn
 from coterie.cli._wording import Wording
 
@@ -33,14 +33,16 @@ class AskedRows:
 def asked_rows(
     places: Sequence[str], method: str, columns: str | None, without: str | None, *, scale: bool,
     decimal: str | None, header: bool | None, most_bytes: int, metric: str | None = None,
-    taking: str | None = None, own_words: Mapping[str, str] | None = None,
+    taking: str | None = None, taking_text: str | None = None,
+    own_words: Mapping[str, str] | None = None,
 ) -> Iterator[AskedRows]:  # fmt: skip
     """Rows as the method takes them; what a reader should know of the file goes to stderr.
 
-    `taking` is an option of the command with which cells may be missing; `own_words` are those
-    that its `wording` turns besides the method's.
+    `taking` and `taking_text` are options of the command with which cells may be missing, or hold
+    text; `own_words` are those that its `wording` turns besides the method's.
     """
     check_decimal(decimal)
+    check_there(places)
     way = way_of(method, metric)
     scales = scale and way.scales
     with as_files(places) as files:
@@ -48,6 +50,7 @@ def asked_rows(
             files, method, None if columns is None else names(columns), way=way,
             without=names(without), categorical=(), decimal=decimal, header=header,
             most_bytes=most_bytes, scale=scales, taking=taking,
+            taking_text=taking_text,
         )  # fmt: skip
         for note in table.notes:
             warn(note)

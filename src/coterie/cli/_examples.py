@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "study": (
         "coterie study penguins.csv",
@@ -61,6 +63,36 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 
 
+#: What the help of all commands together ends with.
+OVERVIEW = (
+    "coterie info penguins.csv",
+    "coterie study penguins.csv",
+    "coterie fit faithful.csv -k 2",
+    "coterie predict coterie-out/model.coterie new.csv",
+)
+
+#: What each command answers, in the list of all.
+ANSWERS = {
+    "study": "Are there clusters, which, and can they be trusted?",
+    "fit": "Which cluster is each row in?",
+    "predict": "Which cluster is each new row in?",
+    "choose-k": "How many clusters?",
+    "tendency": "Is there anything to cluster?",
+    "eps": "Which radius for DBSCAN?",
+    "dendrogram": "What does the tree of merges look like?",
+    "quantize": "A picture in few colours.",
+    "index": "Which vectors are nearest?",
+    "convert": "The same table in another format.",
+    "info": "What is in this file?",
+    "score": "How good are these labels?",
+}
+
+
 def epilog(command: str) -> str:
-    """The end of a command's help; a paragraph each, which the help shows as a line each."""
-    return "\n\n".join(["Examples:", *(f"  {example}" for example in EXAMPLES[command])])
+    """The end of a command's help."""
+    return in_lines(EXAMPLES[command])
+
+
+def in_lines(examples: Sequence[str]) -> str:
+    """Examples, each in a line of its own, which the mark before them keeps."""
+    return "\n".join(["\b", "Examples:", *(f"  {example}" for example in examples)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -99,10 +100,18 @@ def leaders(way: Method, rows: Rows, choices: Choices, units: str) -> Found:
     return Found(model, model.labels_, model.cluster_centers_, facts | course(model.history_))
 
 
+def warn_of_equal_rows(model: Any) -> None:
+    """Warn of a cut that parted rows which are equal, as k-means warns of fewer clusters."""
+    for event in model.events_:
+        if event["what"] == "equal rows":
+            warnings.warn(f"{type(model).__name__}: {event['detail']}.", UserWarning, stacklevel=2)
+
+
 def merges(way: Method, rows: Rows, choices: Choices, units: str) -> Found:
     """The tree of merges, cut; a centre is the mean of the rows of a cluster."""
     height = {"n_clusters": None} if "height" in choices.own else {}
     model = way.new(choices, **height).fit(rows)
+    warn_of_equal_rows(model)
     facts = {"linkage": Fact("linkage", model.linkage, model.linkage)}
     if model.n_clusters_ > 1 and model.linkage != "genie":  # which is in no order of height
         above = model.Z_[1 - model.n_clusters_, 2]

@@ -24,8 +24,10 @@ from coterie.errors import DataError
 
 AnyStream = TypeVar("AnyStream", bound=Stream)
 
-#: How the sentence of a missing cell ends, where nothing is known of the command.
-_LAST = "leave the column out, or use a method that takes missing cells (gaussian, mixed)."
+#: How the sentences of a missing cell and of a table of text end, where nothing is known of the
+#: command.
+_MISSING = "leave the column out, or use a method that takes missing cells (gaussian, mixed)."
+_TEXT = ", or use a method that takes text (mixed, categorical)."
 #: Rows that are drawn of those that stream.
 _DRAWN_ROWS = 4000
 
@@ -136,27 +138,30 @@ def given(
     scale: bool,
     on_cluster: bool = False,
     taking: str | None = None,
+    taking_text: str | None = None,
 ) -> Held | Streamed:
     """The rows of some files for a method; those that take no more than `most_bytes` are held.
 
-    So are all for a method that needs them, where they fit the memory. `taking` is what could be
-    asked for in place of the method if cells are missing, if anything.
+    So are all for a method that needs them, where they fit the memory. `taking` and `taking_text`
+    are what could be asked for in place of the method if cells are missing, or hold text, if
+    anything.
     """
     if not on_cluster and not is_streamed(places, most_bytes):
-        with _advising(taking):
+        with _advising(taking, taking_text):
             table = read_table(
                 places[0], columns, without=without, missing=way.takes_missing, text=way.takes_text,
                 categorical=categorical, decimal=decimal, header=header,
             )  # fmt: skip
         return Held(table.names, table.values, table.skipped, table.notes)
     check_text_options(decimal, header)
-    stream = open_table(
-        places, columns, without=without, text=way.takes_text, categorical=categorical
-    )
+    with _advising(taking, taking_text):
+        stream = open_table(
+            places, columns, without=without, text=way.takes_text, categorical=categorical
+        )
     streamed = Streamed(**vars(stream))
     if on_cluster:
         return streamed
-    with _advising(taking):
+    with _advising(taking, taking_text):
         held = stream.held(most_bytes, missing=way.takes_missing)
     if held is not None:
         return Held(held.names, held.values, held.skipped, held.notes)
@@ -173,16 +178,20 @@ def given(
 
 
 @contextmanager
-def _advising(taking: str | None) -> Iterator[None]:
-    """Let an error about a missing cell say what this command could be asked for instead."""
+def _advising(taking: str | None, taking_text: str | None) -> Iterator[None]:
+    """Let errors about missing cells and text say what this command could be asked for instead."""
     try:
         yield
     except DataError as error:
         told = str(error)
-        if not told.endswith(_LAST):
-            raise
-        advice = f"leave the column out, or use {taking}." if taking else "or leave the column out."
-        raise DataError(told.removesuffix(_LAST) + advice) from error
+        if told.endswith(_MISSING):
+            leave = "leave the column out"
+            other = f"{leave}, or use {taking}" if taking else f"or {leave}"
+            raise DataError(f"{told.removesuffix(_MISSING)}{other}.") from error
+        if told.endswith(_TEXT):
+            other = f", or use {taking_text}" if taking_text else ""
+            raise DataError(f"{told.removesuffix(_TEXT)}{other}.") from error
+        raise
 
 
 def read_by_cluster(

@@ -55,12 +55,8 @@ def staged(directory: Path) -> Iterator[Path]:
         )
     raise_when_interrupted()
     with ExitStack() as stack:
-        try:
+        with _refused(directory):
             scratch = stack.enter_context(scratch_directory(place))
-        except OSError as error:
-            raise DataError(
-                f"{directory}: cannot write there ({error.strerror}); choose another -o."
-            ) from error
         stack.enter_context(_naming(scratch, lambda about: directory / about))
         yield scratch
         directory.mkdir(exist_ok=True)
@@ -69,6 +65,17 @@ def staged(directory: Path) -> Iterator[Path]:
             check_writable(directory / file.name)
         for file in files:
             move_into_place(file, directory / file.name)
+
+
+@contextmanager
+def _refused(output: Path) -> Iterator[None]:
+    """Let a place where no scratch can be made be named as the output that was to be there."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"{output}: cannot write there ({error.strerror}); choose another place."
+        ) from error
 
 
 @contextmanager
@@ -98,7 +105,8 @@ def write_files(writers: Mapping[Path, Callable[[Path], None]]) -> None:
             place = Path(os.path.realpath(path)).parent
             if written_through(path):
                 place = Path(tempfile.gettempdir())
-            scratch = stack.enter_context(scratch_directory(place))
+            with _refused(path):
+                scratch = stack.enter_context(scratch_directory(place))
             finished[path] = scratch / path.name
             with _naming(scratch, lambda about, path=path: path):  # type: ignore[misc]
                 write(finished[path])
@@ -163,6 +171,11 @@ def refuse_overwriting(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:
         for source in inputs:
             if output.is_file() and source.exists() and output.samefile(source):
                 raise DataError(f"{output}: this would overwrite the input; choose another -o.")
+
+
+def named(path: Path | str) -> str:
+    """What to call an output."""
+    return "stdout" if str(path) in ("-", "/dev/stdout") else str(path)
 
 
 def forget_stdout() -> None:

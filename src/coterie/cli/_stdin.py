@@ -31,6 +31,14 @@ def check_read_once(places: Sequence[str | None]) -> None:
         raise ValueError("- (stdin) was given twice, and it can be read once; give files.")
 
 
+def check_there(places: Sequence[str]) -> None:
+    """Refuse the name of a file that is not there; patterns and addresses are looked up later."""
+    for place in places:
+        looked_up = place == STDIN or "://" in place or any(mark in place for mark in "*?[")
+        if not looked_up and not os.path.exists(os.path.expanduser(place)):
+            raise FileNotFoundError(f"{place}: there is no such file.")
+
+
 @contextmanager
 def as_files(
     places: Sequence[str], *, text: bool = False, spool: bool = True

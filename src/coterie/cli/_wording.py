@@ -25,6 +25,8 @@ _INSTEAD = {
     "lower k or min_samples": "lower min_samples",
     " or a callable or an array": "",
     " or a callable": "",
+    " or a function of two rows": "",
+    "or treat the column as numeric": "leave the column out (--without), or use --method mixed",
     "use None or ": "use ",
     "pass the distinct rows with their counts as sample_weight, or an eps": "give eps",
     "raise max_iter or tol, or look for degenerate components in events_": (
@@ -34,6 +36,9 @@ _INSTEAD = {
 
 #: "one of" a single word.
 _ONE_OF_ONE = re.compile(r"\bone of ('[^']*')(?=\.)")
+
+#: One thing, as a sentence says it that counts several.
+_ONE_THINGS = re.compile(r"(?<![\w.,])1 (row|column|neighbour|cluster|label)s\b")
 
 _PIECES = re.compile(
     r"""(?P<quoted>(?<!\w)'[^']*'|"[^"]*")
@@ -69,7 +74,8 @@ class Wording:
         """The sentence as the command line says it."""
         for python, instead in _INSTEAD.items():
             sentence = sentence.replace(python, instead)
-        return _PIECES.sub(self._turned, _ONE_OF_ONE.sub(r"\1", sentence))
+        sentence = _ONE_THINGS.sub(r"1 \1", _ONE_OF_ONE.sub(r"\1", sentence))
+        return _PIECES.sub(self._turned, sentence)
 
     @contextmanager
     def of_errors(self, start: int = 0) -> Iterator[None]:

@@ -25,8 +25,8 @@ from coterie.cli._options import (
     ending,
     names,
 )
-from coterie.cli._outputs import as_output, check_outputs, is_stdout, write_files
-from coterie.cli._stdin import as_files
+from coterie.cli._outputs import as_output, check_outputs, is_stdout, named, write_files
+from coterie.cli._stdin import as_files, check_there
 
 if TYPE_CHECKING:
     from coterie.data.all_columns import AllColumns
@@ -65,6 +65,7 @@ def convert(
     from coterie.data.streams import files_of
 
     check_decimal(decimal)
+    check_there(data)
     end = _end(output, to)
     target = as_output(output)
     check_outputs([Path(file) for file in files_of(data)], [target])
@@ -86,7 +87,7 @@ def convert(
         "columns": kept,
         "left_out": [name for name in table.names if name not in kept],
         "format": end[1:],
-        "written": str(output),
+        "written": named(output),
     }
     tell(facts, partial(_lines, facts), as_json=as_json, quiet=quiet, aside=is_stdout(target))
 

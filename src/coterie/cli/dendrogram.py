@@ -26,7 +26,7 @@ from coterie.cli._options import (
     ending,
     title_of,
 )
-from coterie.cli._outputs import as_output, check_outputs, is_stdout, write_files
+from coterie.cli._outputs import as_output, check_outputs, is_stdout, named, write_files
 from coterie.cli._stdin import as_files
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -76,6 +76,7 @@ def dendrogram(
 ) -> None:
     """Join the nearest rows and clusters until one is left: draw the tree, write it, or cut it."""
     from coterie.cli._asked_rows import asked_rows
+    from coterie.cli._fits import warn_of_equal_rows
     from coterie.cli._label_files import Tally, write_labels
     from coterie.cli._one_column import column_of
     from coterie.cli._telling import tell, warnings_in_a_line
@@ -100,6 +101,7 @@ def dendrogram(
         asked_rows(
             places, "agglomerative", columns, _and(without, names), scale=scale, decimal=decimal,
             header=header, most_bytes=most_bytes, metric=metric, taking="--metric gower",
+            taking_text="--metric gower",
         ) as given,
         warnings_in_a_line(given.wording),
         given.wording.of_errors(),
@@ -115,6 +117,7 @@ def dendrogram(
         model = AgglomerativeClustering(
             n_clusters=n_clusters or 1, linkage=linkage, metric=metric or "euclidean"
         ).fit(given.rows)
+        warn_of_equal_rows(model)
         found = None
         if n_clusters is not None or height is not None:
             found = model.cut(n_clusters, height=height)
@@ -142,7 +145,7 @@ def dendrogram(
         "last_merges": model.Z_[: -11 if n_rows > 11 else None : -1, 2].tolist(),
         "n_clusters": None if found is None else len(tally.sizes()),
         "sizes": None if found is None else tally.sizes(),
-        "written": [str(path) for path in all_outputs],
+        "written": [named(path) for path in all_outputs],
     }
     aside = any(map(is_stdout, all_outputs))
     tell(facts, partial(_lines, facts), as_json=as_json, quiet=quiet, aside=aside)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,7 +26,7 @@ from coterie.cli._options import (
     ending,
     title_of,
 )
-from coterie.cli._outputs import as_output, check_outputs, is_stdout, write_files
+from coterie.cli._outputs import as_output, check_outputs, is_stdout, named, write_files
 
 if TYPE_CHECKING:
     from coterie.select import EpsSuggestion
@@ -81,14 +82,13 @@ def eps(
         asked_rows(
             data, "dbscan", columns, without, scale=scale, decimal=decimal, header=header,
             most_bytes=most_bytes, metric=metric, taking="--metric gower",
+            taking_text="--metric gower",
         ) as given,
     ):  # fmt: skip
         if len(given.rows) < 2:
             raise ValueError("the table has 1 row, and at least 2 are needed; give more rows.")
-        try:
+        with given.wording.of_errors(), _in_words():
             found = suggest_eps(given.rows, min_samples, metric=metric or "euclidean")
-        except ValueError as error:
-            raise ValueError(_in_words(str(error))) from error
         if output is not None and end is not None:
             write_files({output: partial(_write, end=end, found=found, title=title_of(data))})
     facts = _facts(found, given.names, given.units, output)
@@ -96,14 +96,17 @@ def eps(
     tell(facts, partial(_lines, facts, found), as_json=as_json, quiet=quiet, aside=aside)
 
 
-def _in_words(sentence: str) -> str:
-    """A sentence of `suggest_eps` where nobody can give an eps."""
-    said = sentence.removeprefix("suggest_eps: ").replace("min_samples=", "--min-samples ")
-    said = said.replace("lower k or min_samples", "lower --min-samples")
-    said = said.replace("X has", "the table has")
-    if "no distance tells an eps" in said:
-        return f"{said.partition(';')[0]}; raise --min-samples, or give rows that differ."
-    return said
+@contextmanager
+def _in_words() -> Iterator[None]:
+    """Errors of `suggest_eps` where nobody can give an eps."""
+    try:
+        yield
+    except ValueError as error:
+        said = str(error).removeprefix("suggest_eps: ")
+        if "no distance tells an eps" in said:
+            copies = said.partition("no distance tells")[0]
+            said = f"{copies}no distance tells a radius; drop the copies, or give rows that differ."
+        raise ValueError(said) from error
 
 
 def _write(path: Path, *, end: str, found: EpsSuggestion, title: str) -> None:
@@ -141,7 +144,7 @@ def _facts(
         "columns": names,
         "units": units,
         "curve": {f"{share:.0%}": _at(found, share) for share in _SHARES},
-        "written": None if output is None else str(output),
+        "written": None if output is None else named(output),
     }
 
 

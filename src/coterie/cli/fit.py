@@ -38,7 +38,7 @@ from coterie.cli._options import (
     title_of,
 )
 from coterie.cli._outputs import refuse_overwriting, staged
-from coterie.cli._stdin import STDIN, as_files
+from coterie.cli._stdin import STDIN, as_files, check_there
 
 
 def fit(
@@ -217,10 +217,12 @@ def fit(
             f"use one of the methods {ways}."
         )
     taking = "a method that takes missing cells (gaussian, mixed, hdbscan)"
+    taking_text = "a method that takes text (mixed, categorical)"
     if "metric" in way.options and method != "leader":
-        taking = f"--metric gower, or {taking}"
+        taking, taking_text = f"--metric gower, or {taking}", f"--metric gower, or {taking_text}"
     to_stdout = str(output) == STDIN
     title = title_of(data)
+    check_there(data)
     files = (LABELS, MODEL, PICTURE, TREE) if way.has_tree else (LABELS, MODEL, PICTURE)
     outputs = [] if to_stdout else [output / file for file in files]
     refuse_overwriting([Path(file) for file in files_of(data)], outputs)
@@ -245,6 +247,7 @@ def fit(
             scale=scales,
             on_cluster=dask is not None,
             taking=taking,
+            taking_text=taking_text,
         )
         for note in table.notes:
             warn(note)

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from coterie.cli._examples import epilog
 from coterie.cli._limits import limited
-from coterie.cli._options import Columns, Json, MaxMemory, Quiet, Threads, names
+from coterie.cli._options import (
+    Columns,
+    Decimal,
+    Header,
+    Json,
+    MaxMemory,
+    Quiet,
+    Threads,
+    Without,
+    check_decimal,
+    check_text_options,
+    names,
+)
 from coterie.cli._outputs import (
     array_writer,
     as_output,
+    check_outputs,
     is_stdout,
-    refuse_overwriting,
+    named,
     write_files,
 )
-from coterie.cli._stdin import as_files
+from coterie.cli._stdin import STDIN, as_files, check_there
 
 if TYPE_CHECKING:
     from coterie.data import Source
@@ -66,9 +80,6 @@ _ONLY = {
     "seed": [Kind.PQ, Kind.IVF],
 }  # fmt: skip
 
-#: What a source advises where columns hold text.
-_ABOUT_TEXT = re.compile(r"; [^;]*, or use MixedMixture,.*")
-
 #: What parameters and classes are called here.
 _WORDS = {
     "n_subvectors": "--parts", "n_lists": "--lists", "bits": "--bits", "nprobe": "--nprobe",
@@ -82,8 +93,20 @@ _INSTEAD = {
     "Input queries contains NaN": "a query has no value",
     "Input X contains": "the table holds",
     "Input queries contains": "a query holds",
+    "queries holds": "a query holds",
     "and queries has": "and the queries have",
-    "and rows to cluster by distance are numbers": "and vectors are numbers",
+    "pass more columns": "give more columns",
+    "pass more rows": "give more vectors",
+    "pass rows with the same": "give rows with the same",
+    'from rows and queries, or make the index with dtype="float64"': (
+        "from vectors and queries first"
+    ),
+    ', or make the index with dtype="float64"': "",
+    "make the index with keep_rows=True": "build it again with --rerank, so that it keeps them",
+    "add some first": "build it again from a file with vectors",
+    "add fewer rows, or keep their codes alone (PQIndex, IVFPQIndex)": (
+        "give fewer vectors, or keep their codes alone (--kind pq or ivf)"
+    ),
     "open it with coterie.load": "'coterie info' says what it is",
     "that an index's save, or 'coterie index build', wrote": "that 'coterie index build' wrote",
 }
@@ -92,9 +115,11 @@ _INSTEAD = {
 @index.command(epilog=epilog("index build"))
 def build(
     vectors: Annotated[
-        Path,
+        list[str],
         typer.Argument(
-            metavar="VECTORS", help="NPY, Parquet or CSV file, a vector per row; - for stdin."
+            metavar="VECTORS",
+            help="NPY, Parquet or CSV files, 'patterns' or directories, a vector per row; - for "
+            "stdin.",
         ),
     ],
     output: Annotated[
@@ -105,6 +130,7 @@ def build(
     ] = Kind.FLAT,
     metric: Annotated[Metric, typer.Option(help="How near is measured.")] = Metric.EUCLIDEAN,
     columns: Columns = None,
+    without: Without = None,
     parts: Annotated[
         int | None, typer.Option(help="Of pq and ivf: parts of a code; 8 by default.", min=1)
     ] = None,
@@ -127,31 +153,36 @@ def build(
     seed: Annotated[
         int | None, typer.Option(help="Seed of the random numbers; 0 by default.", min=0)
     ] = None,
+    decimal: Decimal = None,
+    header: Header = None,
     as_json: Json = False,
     quiet: Quiet = False,
     max_memory: MaxMemory = None,
     threads: Threads = None,
 ) -> None:
     """Build an index of vectors, under ids 0, 1, ... in their order."""
-    from coterie._writing import check_writable
-    from coterie.data import open as open_source
+    from coterie.cli._telling import warnings_in_a_line
+    from coterie.data.streams import files_of
 
     own = {"lists": lists, "nprobe": nprobe, "parts": parts, "bits": bits, "rerank": rerank,
            "rotate": rotate or None, "seed": seed}  # fmt: skip
     _check_options(kind, own)
     output = as_output(output)
-    check_writable(output)
-    refuse_overwriting([vectors], [output])
-    with limited(threads, max_memory), as_files([str(vectors)], text=True) as (place,):
-        with _in_words():
-            rows = open_source(place, columns=None if columns is None else names(columns))
-        with _in_words(rows.names):
-            made = _learned(kind, rows, metric.value, own, threads)
-            made.add(rows)
+    check_outputs([Path(file) for file in files_of(vectors)], [output])
+    with limited(threads, max_memory) as most_bytes:
+        chosen = None if columns is None else names(columns)
+        text = _Text(decimal, header, most_bytes)
+        with _rows_of(vectors, chosen, names(without), text) as rows:
+            wording = _wording(rows.names)
+            if not chosen and not without and _are_places(rows.names):
+                rows.source.names = None  # of an array, whose columns have places alone
+            with warnings_in_a_line(wording), _in_words(wording):
+                made = _learned(kind, rows.source, metric.value, own, threads)
+                made.add(rows.source)
         if not made.n_rows:
-            raise ValueError(f"{vectors}: it has no rows to index; give a file with vectors.")
+            raise ValueError(f"{vectors[0]}: it has no rows to index; give a file with vectors.")
         made.save(output)
-    facts = index_facts(made, output) | {"written": str(output)}
+    facts = index_facts(made, output) | {"written": named(output)}
     _tell(facts, output, as_json=as_json, quiet=quiet)
 
 
@@ -159,9 +190,11 @@ def build(
 def search(
     path: Index,
     queries: Annotated[
-        Path,
+        list[str],
         typer.Argument(
-            metavar="QUERIES", help="NPY, Parquet or CSV file, a query per row; - for stdin."
+            metavar="QUERIES",
+            help="NPY, Parquet or CSV files, 'patterns' or directories, a query per row; - for "
+            "stdin.",
         ),
     ],
     output: Annotated[
@@ -174,41 +207,59 @@ def search(
     rerank: Annotated[
         int | None, typer.Option(help="Of pq and ivf: compare so many exactly.", min=1)
     ] = None,
+    certified: Annotated[
+        bool,
+        typer.Option(
+            "--certified", help="The nearest of all vectors, proved; of indexes that keep them."
+        ),
+    ] = False,
+    decimal: Decimal = None,
+    header: Header = None,
     as_json: Json = False,
     quiet: Quiet = False,
     max_memory: MaxMemory = None,
     threads: Threads = None,
 ) -> None:
     """Write the ids of the k nearest vectors of every query; -1 where there are fewer."""
-    from coterie._writing import check_writable
+    from coterie.cli._telling import warnings_in_a_line
+    from coterie.data.streams import files_of
     from coterie.search import load
 
     outputs = [output] if distances is None else [output, distances]
     for each in outputs:
         _check_npy(each)
     outputs = [as_output(each) for each in outputs]
-    for each in outputs:
-        check_writable(each)
+    check_outputs([path, *map(Path, files_of(queries))], outputs)
     if len({each.resolve() for each in outputs}) < len(outputs):
         raise ValueError(f"{output}: it was named for ids and distances; name two files.")
-    refuse_overwriting([path, queries], outputs)
-    with limited(threads, max_memory), as_files([str(queries)], text=True) as (place,):
-        with _in_words():
+    check_there([str(path)])
+    with limited(threads, max_memory) as most_bytes:
+        with _in_words(_wording()):
             held: Any = load(path, n_threads=threads)
         asked = {"nprobe": nprobe, "rerank": rerank}
-        _check_options(_kind_of(held), asked)
+        _check_options(_kind_of(held), asked, "build the index again with")
         if rerank is not None and not held.keep_rows:
             raise ValueError(
                 f"--rerank {rerank} was given and {path} has codes only; leave it out, or build "
                 "the index again with --rerank, so that it keeps the vectors."
             )
-        with _in_words():
-            found = held.search(place, k, **{n: v for n, v in asked.items() if v is not None})
+        if certified:
+            _check_certifies(held, path, asked)
+        text = _Text(decimal, header, most_bytes)
+        with _rows_of(queries, held.columns, (), text, held) as rows:
+            wording, given = _wording(rows.names), {n: v for n, v in asked.items() if v is not None}
+            rows.source.names = None  # the columns are those of the index, in its order
+            with warnings_in_a_line(wording), _in_words(wording):
+                # What is flat compares all vectors, and needs no proof.
+                proves = certified and _kind_of(held) is not Kind.FLAT
+                ask = held.search_certified if proves else held.search
+                found = ask(rows.source, k, **given)
         writers = [array_writer(found.ids), array_writer(found.dists)]
         write_files(dict(zip(outputs, writers, strict=False)))  # both or neither
     facts = {
         "index": str(path), "kind": _kind_of(held).value, "n_rows": held.n_rows,
-        "n_queries": len(found.ids), "k": k, "written": [str(each) for each in outputs],
+        "n_queries": len(found.ids), "k": k, "certified": certified or _kind_of(held) is Kind.FLAT,
+        "written": [named(each) for each in outputs],
     }  # fmt: skip
     _tell(facts, outputs[0], as_json=as_json, quiet=quiet)
 
@@ -224,28 +275,143 @@ def info(
     """Say what an index is; a damaged file is an error."""
     from coterie.search import load
 
-    with limited(threads, max_memory), _in_words():
+    check_there([str(path)])
+    with limited(threads, max_memory), _in_words(_wording()):
         held: Any = load(path)
         _tell(index_facts(held, path), None, as_json=as_json, quiet=quiet)
 
 
-@contextmanager
-def _in_words(columns: Sequence[str] | None = None) -> Iterator[None]:
-    """Let errors speak of the options of this command, and of rows from 1 on."""
-    from coterie.cli._wording import Wording
+class _Text(NamedTuple):
+    """How text is read, and how much of it whole."""
 
-    wording = Wording(None, columns or (), _WORDS)
+    decimal: str | None
+    header: bool | None
+    most_bytes: int
+
+
+class _Rows(NamedTuple):
+    """Rows and the names of their columns."""
+
+    source: Source
+    names: tuple[str, ...]
+
+
+@contextmanager
+def _rows_of(
+    data: Sequence[str],
+    columns: Sequence[str] | None,
+    without: Sequence[str],
+    text: _Text,
+    index: AnyIndex | None = None,
+) -> Iterator[_Rows]:
+    """The columns of some files that are numbers, as for `coterie fit`; or those of an index.
+
+    What a reader should know of the files goes to stderr. Arrays stay where they are; other files
+    are held in memory where they are small enough.
+    """
+    from coterie.cli._given import given
+    from coterie.cli._methods import way_of
+    from coterie.cli._telling import warn
+    from coterie.data import ArraySource
+    from coterie.data.streams import open_table
+
+    check_decimal(text.decimal)
+    check_there(data)
+    with as_files(data, text=True) as places:
+        table: Any
+        with _reading(data, places, index):
+            if _is_array(places):
+                check_text_options(text.decimal, text.header)
+                table = open_table(places, columns, without=without)
+            else:
+                # As for k-means: all columns are numbers, and no cell is missing.
+                table = given(
+                    places, "kmeans", columns, way=way_of("kmeans"), without=without,
+                    categorical=(), decimal=text.decimal, header=text.header,
+                    most_bytes=text.most_bytes, scale=False,
+                )  # fmt: skip
+        for note in table.notes:
+            warn(note)
+        rows = copy(table.source) if hasattr(table, "source") else ArraySource(table.values)
+        rows.names = tuple(table.names)
+        yield _Rows(rows, rows.names)
+
+
+def _is_array(places: Sequence[str]) -> bool:
+    return len(places) == 1 and places[0].lower().endswith(".npy") and os.path.isfile(places[0])
+
+
+def _are_places(columns: Sequence[str]) -> bool:
+    """Whether columns are called as those of an array, all of them."""
+    return list(columns) == [f"x{place}" for place in range(len(columns))]
+
+
+@contextmanager
+def _reading(data: Sequence[str], places: Sequence[str], index: AnyIndex | None) -> Iterator[None]:
+    """Let errors speak of what was given, and of the columns that an index has."""
+    from coterie.data._delimited import listing
+    from coterie.errors import DataError
+
+    if index is not None:
+        _check_rows_of(data[0], places, index)
     try:
         yield
-    except ValueError as error:
+    except DataError as error:
         told = str(error)
+        if data[0] == STDIN:
+            told = told.replace(places[0], "stdin")
+        lacking, nobody_named_it, _ = told.partition("; name one of these, or rename")
+        if index is not None and nobody_named_it:
+            told = (
+                f"{lacking}; the index has the columns {listing(index.columns or ())}: give a "
+                "table that has them, or rename its columns."
+            )
+        raise DataError(told) from error
+
+
+def _check_rows_of(given: str, places: Sequence[str], index: AnyIndex) -> None:
+    """Refuse one long query where a row per query is expected."""
+    import numpy as np
+
+    if not _is_array(places) or index.n_features in (1, None):
+        return
+    shape: tuple[int, ...] = ()
+    with suppress(ValueError, EOFError, OSError):  # whoever reads it says what is wrong
+        shape = np.load(places[0], mmap_mode="r", allow_pickle=False).shape
+    if len(shape) == 1:
+        raise ValueError(
+            f"{'stdin' if given == STDIN else given}: the array has one dimension, of "
+            f"{shape[0]:,} numbers, and queries are rows of {index.n_features} columns; save it "
+            f"with a row per query, one query as an array of shape (1, {index.n_features})."
+        )
+
+
+def _wording(columns: Sequence[str] = ()) -> Callable[[str], str]:
+    """Turns sentences of Python into those of this command, with rows from 1 on."""
+    from coterie.cli._wording import Wording
+
+    turned = Wording(None, columns, _WORDS)
+
+    def wording(told: str) -> str:
         for python, instead in _INSTEAD.items():
             told = told.replace(python, instead)
-        told = _ABOUT_TEXT.sub("; name others with --columns, or convert them.", told)
-        raise ValueError(wording(told)) from error
+        return turned(told)
+
+    return wording
 
 
-def _check_options(kind: Kind, own: dict[str, Any]) -> None:
+@contextmanager
+def _in_words(wording: Callable[[str], str]) -> Iterator[None]:
+    """Let errors speak of the options of this command."""
+    try:
+        yield
+    except MemoryError as error:
+        raise MemoryError(wording(str(error))) from error
+    except ValueError as error:
+        raise ValueError(wording(str(error))) from error
+
+
+def _check_options(kind: Kind, own: dict[str, Any], instead: str = "use") -> None:
     """Refuse options that an index of this kind does not have."""
     for name, value in own.items():
         others = _ONLY[name]
@@ -253,8 +419,23 @@ def _check_options(kind: Kind, own: dict[str, Any]) -> None:
             shown = "" if value is True else f" {value}"
             raise ValueError(
                 f"--{name}{shown} was given and an index of kind {kind.value} has no such option; "
-                f"leave it out, or use --kind {' or '.join(others)}."
+                f"leave it out, or {instead} --kind {' or '.join(others)}."
             )
+
+
+def _check_certifies(held: Any, path: Path, asked: dict[str, Any]) -> None:
+    """Refuse a proof without the vectors, and options that have no say in it."""
+    for name, value in asked.items():
+        if value is not None:
+            raise ValueError(
+                f"--{name} {value} was given with --certified, which compares as many vectors as "
+                "the proof needs; leave one of them out."
+            )
+    if _kind_of(held) is not Kind.FLAT and not held.keep_rows:
+        raise ValueError(
+            f"--certified was given and {path} has codes only; leave it out, or build the index "
+            "again with --rerank, so that it keeps the vectors."
+        )
 
 
 def _check_npy(path: Path) -> None:
@@ -314,7 +495,7 @@ def index_facts(held: AnyIndex, path: Path) -> dict[str, Any]:
     from coterie.search import FlatIndex, IVFPQIndex, PQIndex
 
     facts: dict[str, Any] = {
-        "index": str(path), "kind": _kind_of(held).value, "metric": held.metric,
+        "index": named(path), "kind": _kind_of(held).value, "metric": held.metric,
         "dtype": held.dtype.name, "n_rows": held.n_rows, "n_features": held.n_features,
         "bytes": None if is_stdout(path) else path.stat().st_size,
         "keeps_rows": isinstance(held, FlatIndex),

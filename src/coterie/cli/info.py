@@ -20,7 +20,7 @@ from coterie.cli._options import (
     check_decimal,
     title_of,
 )
-from coterie.cli._stdin import as_files
+from coterie.cli._stdin import as_files, check_there
 
 if TYPE_CHECKING:
     from coterie.data.described import ColumnFacts
@@ -47,6 +47,7 @@ def info(
     from coterie.cli._telling import tell
 
     check_decimal(decimal)
+    check_there(data)
     with limited(threads, max_memory) as most_bytes, as_files(data, text=True) as places:
         what = _kind(places)
         if what == "table":

@@ -23,8 +23,8 @@ from coterie.cli._options import (
     check_decimal,
     check_text_options,
 )
-from coterie.cli._outputs import is_stdout, refuse_overwriting
-from coterie.cli._stdin import as_files, check_read_once
+from coterie.cli._outputs import is_stdout, named, refuse_overwriting
+from coterie.cli._stdin import as_files, check_read_once, check_there
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -67,6 +67,7 @@ def predict(
 
     check_decimal(decimal)
     check_read_once([str(model), *data])
+    check_there([str(model), *data])
     to_stdout = str(output) == "-"
     if not to_stdout:
         check_writable(output)
@@ -101,7 +102,7 @@ def predict(
         else:
             write_labels(output, labels)
 
-    facts = _facts(model, tally, names, "stdout" if to_stdout else str(output))
+    facts = _facts(model, tally, names, named(output))
     tell(
         facts, partial(_lines, facts, tally), as_json=as_json, quiet=quiet,
         aside=to_stdout or is_stdout(output),
@@ -130,7 +131,8 @@ def _lines(facts: dict[str, Any], tally: Tally) -> Iterator[str]:
     for name, size in tally.entries():
         if size:
             head = f"cluster {name}" if name.isdecimal() else name
-            yield f"{head:<11} {size:,} rows ({size / facts['rows']:.1%})"
+            rows = "1 row" if size == 1 else f"{size:,} rows"
+            yield f"{head:<11} {rows} ({size / facts['rows']:.1%})"
     yield f"written     {facts['written']}"
 
 
@@ -138,11 +140,17 @@ def _labels_of_study(
     model: Any, data: Sequence[str], decimal: str | None, header: bool | None, dask: str | None
 ) -> npt.NDArray[Any]:
     """Labels of raw rows, by the model that ``coterie study`` wrote."""
+    from coterie.cli._telling import warnings_in_a_line
     from coterie.data.raw_files import read_raw
 
     if dask is not None:
         raise ValueError("--dask was given, and the model of a study needs all rows here; drop it.")
-    found: npt.NDArray[Any] = model.predict(read_raw(data, decimal=decimal, header=header)[0])
+    # Codes keep the zeros they begin with.
+    words = [told["name"] for told in model.codes_
+             if any(isinstance(level, str) for level in told.get("levels", ()))]  # fmt: skip
+    table, _ = read_raw(data, decimal=decimal, header=header, text=words)
+    with warnings_in_a_line():
+        found: npt.NDArray[Any] = model.predict(table)
     return found
 
 
@@ -183,7 +191,10 @@ def _table(
 
 @contextmanager
 def _telling_what_was_fitted(columns: Sequence[str] | None) -> Iterator[None]:
-    """Let an error about a column that is not there say which ones the model has, and why."""
+    """Let an error about a column that cannot be used say which ones the model has, and why.
+
+    There is nothing to choose: it needs the columns of the fit.
+    """
     from coterie.data._delimited import listing
     from coterie.errors import DataError
 
@@ -191,6 +202,13 @@ def _telling_what_was_fitted(columns: Sequence[str] | None) -> Iterator[None]:
         yield
     except DataError as error:
         told, nobody_named_it, _ = str(error).partition("; name one of these, or rename")
+        unfit, is_unfit, _ = told.partition("; choose among ")
+        if not is_unfit:
+            unfit, is_unfit, _ = told.partition("; no other column is numeric")
+        if is_unfit:
+            raise DataError(
+                f"{unfit}; the model was fitted on numbers there: give a table that has them."
+            ) from error
         if not nobody_named_it:
             raise
         raise DataError(

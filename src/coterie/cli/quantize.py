@@ -10,11 +10,18 @@ import typer
 
 from coterie.cli._limits import limited
 from coterie.cli._options import Json, MaxMemory, Quiet, Seed, Threads
-from coterie.cli._outputs import as_output, is_stdout, refuse_overwriting, write_files
-from coterie.cli._stdin import STDIN, as_files
+from coterie.cli._outputs import as_output, is_stdout, named, refuse_overwriting, write_files
+from coterie.cli._stdin import STDIN, as_files, check_there
 
 if TYPE_CHECKING:
     from coterie.quantize import QuantizedImage
+
+#: Advice that only Python can follow, and what to do here instead.
+_INSTEAD = {
+    "pass an array scaled to 0 to 65535 as uint16": "scale them to 0 to 65535 first",
+    "or pass uint8 or uint16": "or save it with 8 or 16 bits per channel",
+    "if you trust it, set PIL.Image.MAX_IMAGE_PIXELS = None first, or make it": "make it",
+}
 
 
 def quantize(
@@ -59,6 +66,7 @@ def quantize(
     output = as_output(output)
     check_writable(output)
     refuse_overwriting([picture], [output])
+    check_there([str(picture)])
 
     with limited(threads, max_memory), as_files([str(picture)], text=True) as (place,):
         bytes_in = Path(place).stat().st_size
@@ -68,8 +76,12 @@ def quantize(
                 n_threads=threads,
             )  # fmt: skip
         except DataError as error:
-            # Where Python would be told to pass an array.
-            raise DataError(str(error).removeprefix("image: ")) from error
+            told = str(error).removeprefix("image: ")
+            if str(picture) == STDIN:
+                told = told.replace(place, "stdin")
+            for python, instead in _INSTEAD.items():
+                told = told.replace(python, instead)
+            raise DataError(told) from error
         facts = _facts(picture, output, found)
         facts["bytes_in"] = bytes_in
 
@@ -104,7 +116,7 @@ def _facts(picture: Path, output: Path, found: QuantizedImage) -> dict[str, Any]
         "bytes_in": 0,
         "bytes_out": 0,
         "notes": [event["detail"] for event in found.events],
-        "written": str(output),
+        "written": named(output),
     }
 
 

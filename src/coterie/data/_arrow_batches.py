@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coterie._config import get_options
+from coterie.data._delimited import ONLY_HEADER
 from coterie.errors import DataError
 
 #: Bytes of a column of a Parquet file that are fetched at a time.
@@ -151,6 +152,8 @@ def readable(fragment: Any, at: int, n_rows: int) -> Iterator[None]:
             raise
         name = getattr(fragment, "path", None) or getattr(fragment, "name", "the table")
         reason = " ".join(str(error).split()).rstrip(".")[:300]
+        if "Empty CSV file or block" in reason:  # what Arrow says of a header without a line end
+            raise DataError(f"{name}: {ONLY_HEADER}.") from error
         raise DataError(
             f"{name}: rows {at} to {at + n_rows - 1} (or fewer) cannot be read ({reason}); the "
             "file may be damaged or still being written: write it again or leave it out."

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatch
 from typing import Any
 
 from coterie.data import _notation as notation
 from coterie.data._arrow_batches import readable
-from coterie.data._delimited import first_line, has_names
+from coterie.data._delimited import first_line, has_names, listing
 from coterie.errors import DataError
 
 #: What files are called, by how they are read.
@@ -104,8 +104,11 @@ class Files:
             )
         return self.paths
 
-    def dataset(self) -> Any:
-        """The files as a dataset whose columns are those of all of them."""
+    def dataset(self, columns: Sequence[str] | None = None, without: Collection[str] = ()) -> Any:
+        """The files as a dataset of all their columns.
+
+        Of `columns`, None for all but those `without`, every file must have what any of them has.
+        """
         import pyarrow.dataset as ds
 
         layout = _text_format(self) if self.format == "csv" else self.format
@@ -116,10 +119,18 @@ class Files:
         options = {"filesystem": self.filesystem, "format": layout, **partitions}
         with readable(self, 0, 1):
             found = ds.dataset(self.paths, **options)
-        return ds.dataset(self.paths, schema=self._schema(found), **options)
+        fragments = list(found.get_fragments())
+        names = [_names_in(fragment) for fragment in fragments] if len(fragments) > 1 else []
+        paths = [fragment.path for fragment in fragments[: len(names)]]
+        _check_same_columns(paths, names, columns, without)
+        schema = self._schema(found, {name for own in names for name in own})
+        return ds.dataset(self.paths, schema=schema, **options)
 
-    def _schema(self, found: Any) -> Any:
-        """The columns of all files; text may turn out to have fractions, or nulls at first."""
+    def _schema(self, found: Any, every: Collection[str]) -> Any:
+        """The columns of all files; text may turn out to have fractions, or nulls at first.
+
+        Of text files so many are looked at as it takes to know every column.
+        """
         import pyarrow as pa
 
         fragments = list(found.get_fragments())
@@ -128,13 +139,53 @@ class Files:
             with readable(fragment, 0, 1):
                 schemas.append(fragment.physical_schema)
             if self.format == "csv":
-                known = _unified(self.name, schemas)
-                if pa.null() not in known.types or len(schemas) == _MOST_LOOKED_AT:
+                known = _unified(self.name, [*schemas, found.schema])
+                untold = pa.null() in known.types and len(schemas) < _MOST_LOOKED_AT
+                if not untold and set(every) <= set(known.names):
                     break
         schema = _unified(self.name, [*schemas, found.schema])
         if self.format == "csv":
             schema = pa.schema([_roomy(field) for field in schema])
         return schema
+
+
+def _check_same_columns(
+    paths: list[str],
+    names: list[list[str]],
+    columns: Sequence[str] | None,
+    without: Collection[str],
+) -> None:
+    """Refuse a file that lacks a column of another, where nulls would stand in its place.
+
+    Parameters
+    ----------
+    paths, names
+        The files, and the columns of each.
+    columns
+        Those that count; None: all.
+    without
+        Those that do not count.
+    """
+    used = dict.fromkeys(name for own in names for name in own if name not in without)
+    if columns is not None:
+        used = dict.fromkeys(name for name in columns if name in used)
+    for path, own in zip(paths, names, strict=True):
+        lacking = [name for name in used if name not in own]
+        if lacking:
+            has = next(place for place, other in enumerate(names) if lacking[0] in other)
+            raise DataError(
+                f"{path}: it has no column{'s' if len(lacking) > 1 else ''} {listing(lacking)}, "
+                f"which {paths[has]} has; give files of one table."
+            )
+
+
+def _names_in(fragment: Any) -> list[str]:
+    """The columns of a file, and those that its directory names."""
+    import pyarrow.dataset as ds
+
+    with readable(fragment, 0, 1):
+        own = list(fragment.physical_schema.names)
+    return [*own, *ds.get_partition_keys(fragment.partition_expression)]
 
 
 def _roomy(field: Any) -> Any:

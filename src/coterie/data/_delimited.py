@@ -18,6 +18,9 @@ from coterie.errors import DataError
 #: Bytes of text that Arrow parses in one go; a line must fit in.
 _BLOCK_BYTES = 1 << 26
 
+#: What to say of a text file of one line, which holds names.
+ONLY_HEADER = "there is a header but no rows; add rows of data"
+
 Column = npt.NDArray[Any]
 
 
@@ -174,9 +177,12 @@ def read_delimited(
         if title not in titles:
             raise no_column(name, title, titles)
 
+    line = data.lstrip(b"\r\n")
+    if b"\n" not in line and b"\r" not in line:
+        data = line + b"\n"  # Arrow takes a lone line without an end for a damaged file
     table = _parse(name, data, delimiter, has_header, decimal or ".")
     if table.num_rows == 0:
-        raise DataError(f"{name}: there is a header but no rows; add rows of data.")
+        raise DataError(f"{name}: {ONLY_HEADER}.")
     if decimal is None:
         decimal = _guess_decimal(name, data, delimiter, has_header, titles, table)
         if decimal == ",":
@@ -290,7 +296,7 @@ def _parse(
         ) from error
     try:
         return pa_csv.read_csv(
-            pa.BufferReader(data),
+            pa.BufferReader(_of_arrow(data)),
             read_options=pa_csv.ReadOptions(
                 block_size=_BLOCK_BYTES,
                 autogenerate_column_names=not has_header,
@@ -307,9 +313,22 @@ def _parse(
             raise DataError(f"{name}: not a readable table ({reason}).") from error
         line, n_cells, expected = uneven
         raise DataError(
-            f"{name}: line {line} has {n_cells} cells where the first line has {expected}; add or "
-            f"remove cells, or quote those that contain the separator."
+            f"{name}: line {line} has {n_cells} cell{'' if n_cells == 1 else 's'} where the first "
+            f"line has {expected}; add or remove cells, or quote those that contain the separator."
         ) from error
+
+
+def _of_arrow(data: bytes) -> Any:
+    """A copy of bytes that Arrow owns.
+
+    Its threads may let go of the last of a text after the table was handed over. To let go of
+    Python's bytes they take its lock, and a process that ends in that moment is aborted.
+    """
+    import pyarrow as pa
+
+    owned = pa.allocate_buffer(len(data))
+    np.frombuffer(owned, np.uint8)[:] = np.frombuffer(data, np.uint8)
+    return owned
 
 
 def _words(

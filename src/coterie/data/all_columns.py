@@ -133,7 +133,7 @@ def _streamed(
     files = Files(places[0] if len(places) == 1 else list(places))
     if files.format == "npy":
         return _of_arrays(files, columns, without)
-    dataset = files.dataset()
+    dataset = files.dataset(columns, without)
     known = with_text_columns(dataset.schema, text) if files.format == "csv" else dataset.schema
     names, _ = select_columns(files.name, known.names, columns, without, named=True)
     schema = _picked(known, names)

@@ -10,6 +10,7 @@ import numpy as np
 
 from coterie.data._delimited import no_column
 from coterie.data.opened import open as open_rows
+from coterie.data.opened import open_all
 from coterie.data.scaling import scaled_as
 from coterie.data.source import Source
 
@@ -52,7 +53,7 @@ def opened_by_name(rows: Any, names: Sequence[str]) -> Source:
 
     No other column is read, so those may hold text.
     """
-    source = open_rows(rows)
+    source = open_all(rows, names)
     return source if source.names is None else open_rows(rows, columns=list(names))
 
 

@@ -136,7 +136,7 @@ def _parquet(files: Files, columns: list[str], words: Collection[str]) -> Any:
 def _ipc(files: Files, columns: list[str], words: Collection[str]) -> Any:
     import pyarrow as pa
 
-    schema = files.dataset().schema
+    schema = files.dataset(columns).schema
     empty = pa.schema([schema.field(name) for name in columns]).empty_table()
     return dask.dataframe.from_map(
         _feather, files.paths, wanted=columns, as_stored=bool(words),

@@ -95,7 +95,7 @@ def _add_numbers(facts: ColumnFacts, cells: Any) -> None:
         total = float(cells.sum(dtype=np.float64))
         before = 0.0 if facts.mean is None else facts.mean * facts.n_known
         facts.mean = (before + total) / (facts.n_known + cells.size)
-        whole = bool((cells == np.rint(cells)).all())
+        whole = bool((np.isfinite(cells) & (cells == np.rint(cells))).all())
     if facts.kind in ("empty", "whole number"):
         facts.kind = "whole number" if whole else "number"
     _add_range(facts, cells.min().item(), cells.max().item())

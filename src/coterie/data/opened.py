@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -145,8 +145,18 @@ def open(
     )
 
 
-def _opened(where: Any, columns: Any, filter: Any, dtype: Any, weights: Any) -> Source:
-    """The source itself, with its weights."""
+def open_all(where: Any, columns: Sequence[str] | None, without: Collection[str] = ()) -> Source:
+    """`open` with all columns, of which these will be used; None: all but those `without`.
+
+    Every file must have the columns that will be used, the others may be in some only.
+    """
+    return _opened(where, None, None, None, None, (columns, without))
+
+
+def _opened(
+    where: Any, columns: Any, filter: Any, dtype: Any, weights: Any, used: Any = None
+) -> Source:
+    """The source itself, with its weights; `used` are columns that will be, and those not."""
     if isinstance(where, Source):
         if (columns, filter, dtype, weights) != (None, None, None, None):
             raise DataError(
@@ -177,7 +187,10 @@ def _opened(where: Any, columns: Any, filter: Any, dtype: Any, weights: Any) -> 
     files = Files(where)
     if files.format == "npy":
         return _npy(files.local_paths(), columns, filter, dtype, weights)
-    return _arrow(files.dataset(), columns, filter, dtype, weights, files.name)
+    if used is None:
+        asked = [columns] if isinstance(columns, str) else columns
+        used = asked if asked is None or weights is None else [*asked, weights], ()
+    return _arrow(files.dataset(*used), columns, filter, dtype, weights, files.name)
 
 
 def _arrow(dataset: Any, columns: Any, filter: Any, dtype: Any, weights: Any, name: str) -> Source:

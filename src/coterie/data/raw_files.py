@@ -76,7 +76,7 @@ def read_raw(
     if first == STDIN:
         return _of_text("stdin", sys.stdin.buffer.read(), None, decimal, header, text, complete)
     if not path.exists():
-        raise FileNotFoundError(f"{path}: no such file.")
+        raise FileNotFoundError(f"{path}: there is no such file.")
     if path.suffix.lower() == ".npy":
         found = read_table(path, missing=True)
         return RawTable(found.names, tuple(found.values.T)), []

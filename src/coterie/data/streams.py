@@ -16,12 +16,14 @@ import numpy.typing as npt
 from coterie.data._cells import Typed, cells_of
 from coterie.data._delimited import listing
 from coterie.data.opened import open as open_rows
+from coterie.data.opened import open_all
 from coterie.data.source import Source
 from coterie.data.tables import (
     STDIN,
     Table,
     check_column,
     check_finite,
+    choose_among,
     first_few,
     select_columns,
 )
@@ -168,7 +170,7 @@ def open_table(
 
     where: Any = places[0] if len(places) == 1 else list(places)
     name = words_for(where)
-    source = open_rows(where)
+    source = open_all(where, columns, without)
     if not isinstance(source, ArrowSource):  # arrays, which have no names
         available = [f"x{place}" for place in range(source.n_cols)]
         names, chosen = select_columns(name, available, columns, without, named=False)
@@ -186,7 +188,7 @@ def open_table(
         left = {title or "(no name)": refused[title] for title in kept if title in refused}
         usable = [title for title in kept if title not in refused]
         if not usable:
-            other = "" if text else ", or a method that takes text (mixed, categorical)"
+            other = "" if text else ", or use a method that takes text (mixed, categorical)"
             raise DataError(
                 f"{name}: no column is numeric ({'; '.join(first_few(left))}); choose other files"
                 f"{other}."
@@ -199,7 +201,7 @@ def open_table(
         for title in stored:
             if title in refused:
                 plain = [other for other in titles if other not in refused]
-                raise DataError(f"{name}: {refused[title]}; choose among {listing(plain)}.")
+                raise DataError(f"{name}: {refused[title]}; {choose_among(plain)}.")
     stored_as = dict(zip(names, stored, strict=True))
     for title in categorical:
         if title not in stored_as:

@@ -20,7 +20,8 @@ from coterie.data.npy import unreadable
 from coterie.errors import DataError
 
 __all__ = [
-    "STDIN", "Table", "check_column", "check_finite", "first_few", "read_table", "select_columns",
+    "STDIN", "Table", "check_column", "check_finite", "choose_among", "first_few", "read_table",
+    "select_columns",
 ]  # fmt: skip
 
 #: The name that stands for standard input.
@@ -102,7 +103,7 @@ def read_table(
     elif path.is_dir():
         raise DataError(f"{path}: this is a directory; give a CSV, TSV or NPY file.")
     elif not path.exists():
-        raise FileNotFoundError(f"{path}: no such file.")
+        raise FileNotFoundError(f"{path}: there is no such file.")
     elif path.suffix.lower() == ".npy":
         return _read_npy(str(path), path, columns, without, missing)
     else:
@@ -185,8 +186,8 @@ def _take(
             refusal = file.refusal(place, text)
             if refusal is not None:
                 raise DataError(
-                    f"{file.name}: column {name!r} {refusal.why}; choose among "
-                    f"{listing(file.plain_titles())}."
+                    f"{file.name}: column {name!r} {refusal.why}; "
+                    f"{choose_among(file.plain_titles())}."
                 )
 
     words = any(file.holds_words(place) for place in places)
@@ -197,6 +198,11 @@ def _take(
         values[:, target] = column
     notes = [f"{note}; it is left out" for note in first_few(left)] + file.notes
     return Table(tuple(names), values, tuple(left), tuple(notes))
+
+
+def choose_among(plain: Collection[str]) -> str:
+    """What to do in place of a column that cannot be used."""
+    return f"choose among {listing(plain)}" if plain else "no other column is numeric either"
 
 
 def first_few(left: Mapping[str, str]) -> list[str]:

@@ -288,8 +288,25 @@ class AgglomerativeClustering(Clusterer):
         self._cut_first_time(children_of(linked, self.metric, connected=graph is not None))
         self._describe(rows)
         recorder.stage("cut")
+        if (n_apart := self._n_apart()) < self.n_clusters_:
+            recorder.event(
+                "equal rows",
+                f"n_clusters={self.n_clusters_} parted rows that are equal: {n_apart} of the "
+                "clusters differ; lower n_clusters",
+            )
         self.history_, self.events_ = recorder.history, recorder.events
         return self
+
+    def _n_apart(self) -> int:
+        """How many of the clusters that were asked for differ; the others are of equal rows.
+
+        Such are parted where the cut undoes a merge at height 0. Of the linkages by midpoints and
+        of genie, clusters at height 0 may differ, and so may those that rows were compressed to.
+        """
+        differ = self.linkage in ("centroid", "median", "genie") or self.compress is not None
+        if self.n_clusters in (None, 1) or differ:
+            return self.n_clusters_
+        return int(np.count_nonzero(self.Z_[1 - self.n_clusters_ :, 2])) + 1
 
     def _rows_to_link(self, X: Any) -> Any:
         """Checked rows; a memory map that will be compressed is left on disk."""

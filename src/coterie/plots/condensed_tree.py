@@ -74,9 +74,11 @@ def condensed_tree(tree: Any, *, ax: Axes | None = None, title: str | None = Non
             alpha=0.95 if chosen else 0.35 if label < 0 else 0.55, linewidth=0,
         )  # fmt: skip
         if chosen:
+            root = parts["parent"][cluster] < 0  # begins at the edge: its label has room below
             ax.annotate(
-                f"{label}", (icicle.middle, icicle.densities[0]), xytext=(0, 4),
-                textcoords="offset points", ha="center", va="bottom", color=INK, fontsize=11,
+                f"{label}", (icicle.middle, icicle.densities[0]), xytext=(0, -12 if root else 4),
+                textcoords="offset points", ha="center", va="top" if root else "bottom",
+                color=INK, fontsize=11,
                 bbox={"fc": "white", "ec": color_of(label), "boxstyle": "circle", "lw": 1.6},
             )  # fmt: skip
     n_rows = parts["row_cluster"].size

@@ -145,7 +145,8 @@ def _name_rows(ax: Axes, names: list[str]) -> None:
 
 def _name_columns(ax: Axes, names: list[str]) -> None:
     ax.set_xticks(range(len(names)), names)
-    crowded = 4.6 * len(names) * max(map(len, names), default=0) > _points(ax, 0)
+    # A letter is 5.4 points wide, and a name as far from the next as three letters.
+    crowded = 5.4 * len(names) * (3 + max(map(len, names), default=0)) > _points(ax, 0)
     ax.tick_params(axis="x", length=0, labelsize=9, rotation=90 if crowded else 0)
 
 

@@ -90,7 +90,8 @@ def _draw_curve(ax: Axes, choice: KChoice, curve: Curve) -> None:
     plain(ax)
     ax.tick_params(labelsize=8)
     ax.margins(y=0.15)
-    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    # One tick is enough: of a single k there is no second whole number.
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
     ax.yaxis.set_major_locator(MaxNLocator(4))
     ax.ticklabel_format(axis="y", scilimits=(-3, 4))
     ax.yaxis.get_offset_text().set(fontsize=8, color=INK)

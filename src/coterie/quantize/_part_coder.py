@@ -10,8 +10,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._base import Estimator
+from coterie.data import Source
 from coterie.data.written import given_or_written
 from coterie.quantize._checked_codes import checked_codes
+from coterie.quantize._dense_rows import refuse_not_dense
 from coterie.quantize._encode import PartCodes, encode_block, errors_of_block
 from coterie.quantize._nibbles import pack_nibbles, unpack_nibbles
 from coterie.quantize._part_means import column_means
@@ -80,7 +82,7 @@ class PartCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         codes : uint8 array of shape (n_rows, n_subvectors), or the path of `out`
         """
         check_is_fitted(self)
-        source = self._source(small_integers_as_floats(X), reset=False)
+        source = self._part_rows(X, reset=False)
         names = [f"code_{m}" for m in range(self._n_features_out)]
         return given_or_written(source, out, names, encode_block, self._parts(), dtype=np.uint8)
 
@@ -133,7 +135,7 @@ class PartCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def part_distortions(self, X: Any) -> npt.NDArray[np.float64]:
         """The mean squared error of each part, shape (n_subvectors,)."""
         check_is_fitted(self)
-        source = self._source(small_integers_as_floats(X), reset=False)
+        source = self._part_rows(X, reset=False)
         *errors, n_rows = source.total(errors_of_block, self._parts())
         return np.asarray(errors) / n_rows
 
@@ -183,6 +185,10 @@ class PartCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         parts, n_threads = self._parts(), self._n_threads()
         words = parts.words_of(self._codes(codes), n_threads)
         return parts.distances(words, self._codes(others), n_threads)
+
+    def _part_rows(self, X: Any, *, reset: bool) -> Source:
+        refuse_not_dense(self._who, X)
+        return self._source(small_integers_as_floats(X), reset=reset)
 
     def _codes(self, codes: Any) -> Bytes:
         return checked_codes(self._who, codes, self._n_features_out, len(self.codewords_), "codes")

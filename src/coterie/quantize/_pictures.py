@@ -61,43 +61,43 @@ def as_picture(given: Any) -> Picture:
             f"image: a {type(given).__name__} was given, which is no picture; pass an array, an "
             "image of Pillow's (PIL.Image.open reads open files, too) or the path of a file."
         )
-    return _from_array(pixels)
+    return _from_array(pixels, "image")
 
 
-def _from_array(given: npt.NDArray[Any]) -> Picture:
+def _from_array(given: npt.NDArray[Any], name: str) -> Picture:
     pixels = given[:, :, None] if given.ndim == 2 else given
     if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4):
         raise DataError(
-            f"image: an array of shape {given.shape} was given; pass (height, width) or (height, "
+            f"{name}: an array of shape {given.shape} was given; pass (height, width) or (height, "
             "width, 1) for grey, (height, width, 3) for RGB, (height, width, 4) for RGBA."
         )
     if pixels.size == 0:
         raise DataError(
-            f"image: the picture is empty, of shape {given.shape}; pass one that has pixels."
+            f"{name}: the picture is empty, of shape {given.shape}; pass one that has pixels."
         )
     if not given.dtype.isnative:
         pixels = pixels.astype(given.dtype.newbyteorder("="))
     if pixels.dtype.name not in _PEAKS:
         raise DataError(
-            f"image: channels are {given.dtype}; pass uint8, uint16, or floats from 0 to 1."
+            f"{name}: channels are {given.dtype}; pass uint8, uint16, or floats from 0 to 1."
         )
     if pixels.dtype.kind == "f":
-        _check_floats(pixels)
+        _check_floats(pixels, name)
     return Picture(np.ascontiguousarray(pixels), given.shape)
 
 
-def _check_floats(pixels: npt.NDArray[Any]) -> None:
+def _check_floats(pixels: npt.NDArray[Any], name: str) -> None:
     low, high = float(pixels.min()), float(pixels.max())  # NaN, if there is any
     if not np.isfinite(low) or not np.isfinite(high):
         row, column = np.argwhere(~np.isfinite(pixels))[0][:2]
         raise DataError(
-            f"image: the pixel in row {row}, column {column} is not finite (NaN or infinity); "
+            f"{name}: the pixel in row {row}, column {column} is not finite (NaN or infinity); "
             "fill such pixels first."
         )
     if low < 0 or high > 1:
         raise DataError(
-            f"image: floats must lie from 0 to 1, and they lie from {low:g} to {high:g}; divide by "
-            "the largest value there can be, or pass uint8 or uint16."
+            f"{name}: floats must lie from 0 to 1, and they lie from {low:g} to {high:g}; divide "
+            "by the largest value there can be, or pass uint8 or uint16."
         )
 
 
@@ -177,7 +177,7 @@ def _from_pillow(image: Image, name: str) -> Picture:
                 "scaled to 0 to 65535 as uint16."
             )
         pixels = pixels.astype(np.uint16)
-    given = _from_array(pixels)
+    given = _from_array(pixels, name)
     return Picture(given.pixels, given.shape, notes, profile)
 
 

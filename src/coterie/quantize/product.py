@@ -14,7 +14,7 @@ from coterie._stored import RECORDS, Array, Field, Nothing, Real, Sizes
 from coterie.data import Block
 from coterie.quantize._encode import errors_of_block
 from coterie.quantize._opq import rotated_part_means
-from coterie.quantize._part_coder import PartCoder, Rows, small_integers_as_floats
+from coterie.quantize._part_coder import PartCoder, Rows
 from coterie.quantize._part_means import (
     PartRows,
     PartRun,
@@ -170,7 +170,7 @@ class ProductQuantizer(PartCoder):
         self
         """
         self._check_params()
-        source = self._source(small_integers_as_floats(X), reset=True)
+        source = self._part_rows(X, reset=True)
         n_parts, n_codes = int(self.n_subvectors), 1 << int(self.bits)
         if n_parts > source.n_cols:
             raise ValueError(

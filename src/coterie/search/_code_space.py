@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import NotFittedError
 
 from coterie._kernels import kernels
 
@@ -33,7 +34,7 @@ class CodeSpace:
     def __init__(self, who: str, quantizer: Quantizer, metric: str) -> None:
         if not hasattr(quantizer, "codebooks_"):
             if hasattr(type(quantizer), "codebooks_"):
-                raise ValueError(
+                raise NotFittedError(
                     f"{who}: the quantizer is not fitted; call its fit with rows like those to add."
                 )
             raise TypeError(
@@ -71,10 +72,10 @@ class CodeSpace:
         off = self._rotation @ self._rotation.T - np.eye(len(self._rotation))
         return float(np.sqrt(np.square(off).sum())) + 1e-12
 
-    def encode(self, rows: Floats) -> npt.NDArray[np.uint8]:
-        """The codes of rows, (n_rows, n_parts)."""
+    def encode(self, rows: Floats, n_threads: int | None) -> npt.NDArray[np.uint8]:
+        """The codes of rows, (n_rows, n_parts); the quantizer's own threads have no say."""
         given = to_length_one(rows).astype(rows.dtype) if self.metric == "cosine" else rows
-        return np.asarray(self._coder.encode(given))
+        return np.asarray(on_threads(self._coder, n_threads).encode(given))
 
     def tables(self, queries: Floats, n_threads: int) -> tuple[npt.NDArray[np.float32], Doubles]:
         """The tables of queries, (n_queries, n_parts, n_words), and their lengths in the space."""
@@ -115,6 +116,14 @@ class CodeSpace:
         """Rows as they are, but rotated where codes are of rotated rows; a copy."""
         wide = rows.astype(np.float64)
         return wide if self._rotation is None else wide @ self._rotation
+
+
+def on_threads(quantizer: Any, n_threads: int | None) -> Any:
+    """The quantizer, with so many threads if it has any."""
+    own = copy.copy(quantizer)
+    if hasattr(own, "n_threads"):
+        own.n_threads = n_threads
+    return own
 
 
 def to_length_one(rows: Floats) -> Doubles:

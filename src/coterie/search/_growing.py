@@ -12,18 +12,22 @@ from coterie._checks import check_memory
 
 Array = npt.NDArray[Any]
 
+#: What to do where rows do not fit.
+_INSTEAD = "add fewer rows, or keep their codes alone (PQIndex, IVFPQIndex)"
+
 
 class Growing:
     """Rows in a buffer with room to spare.
 
     What was handed out by `view` stays as it is: rows are only ever written behind its end. A
     buffer that may not be written to, as of a mapped file, is copied when the first rows come. One
-    that would not fit into memory is refused.
+    that would not fit into memory is refused, in the name of `who`, with advice what to do instead.
     """
 
-    def __init__(self, rows: Array) -> None:
+    def __init__(self, rows: Array, who: str, instead: str = _INSTEAD) -> None:
         self._buffer = rows
         self._n_rows = len(rows)
+        self._who, self._instead = who, instead
 
     @property
     def view(self) -> Array:
@@ -40,9 +44,8 @@ class Growing:
             room = max(end, self._n_rows * 3 // 2)
             shape = (room, *self._buffer.shape[1:])
             check_memory(
-                "search", math.prod(shape) * self._buffer.itemsize, f"{room} rows",
-                "add or ask for fewer at a time, or keep their codes alone (PQIndex, IVFPQIndex)",
-            )  # fmt: skip
+                self._who, math.prod(shape) * self._buffer.itemsize, f"{room} rows", self._instead
+            )
             buffer = np.empty(shape, self._buffer.dtype)
             buffer[: self._n_rows] = self.view
             self._buffer = buffer

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.utils.validation import check_array
 
-from coterie._doors import checked
+from coterie._complaints import advising
+from coterie._doors import refuse_lazy, unmasked
 from coterie.data import Source, elsewhere, is_dask, is_elsewhere
 from coterie.data.by_name import by_name, frame_by_name, opened_by_name
-from coterie.search._range import check_range, tell_of_lost_digits
+from coterie.quantize._dense_rows import refuse_not_dense
+from coterie.search._range import check_range, refuse_too_large, tell_of_lost_digits
 
 
 def incoming(
@@ -33,20 +36,45 @@ def incoming(
     name
         What the caller calls them; of "X", which is kept, lost digits are told.
     """
-    source = elsewhere(rows)
-    for given in [rows] if source is None else _tables(source):
-        held = checked(
-            who, given, name, dtype=dtype, order="C", ensure_all_finite=True, ensure_min_samples=0
-        )
+    source, told = elsewhere(rows), False
+    for part in [_Part(rows)] if source is None else _parts(source):
+        held = _held(who, part, dtype, name)
         if n_features is not None and held.shape[1] != n_features:
             raise ValueError(
                 f"{who}: the index has rows of {n_features} columns and {name} has "
                 f"{held.shape[1]}; pass rows with the same columns."
             )
-        check_range(who, given, held, name)
-        if name == "X":
-            tell_of_lost_digits(who, given, held)
+        check_range(who, part.rows, held, name, part.start)
+        if name == "X" and not told:
+            told = tell_of_lost_digits(who, part.rows, held)
         yield held
+
+
+class _Part(NamedTuple):
+    """Rows, the number of the first, and names of columns where the rows do not know them."""
+
+    rows: Any
+    start: int = 0
+    names: Sequence[str] | None = None
+
+
+def _held(who: str, part: _Part, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
+    """A table in the precision of the index."""
+    rows = part.rows
+    refuse_lazy(who, rows, name)
+    refuse_not_dense(who, rows, name)
+    rows = unmasked(who, rows, name)
+    try:
+        with advising(who, rows, part.names, name, start=part.start):
+            held: npt.NDArray[Any] = check_array(
+                rows, input_name=name, estimator=who, dtype=dtype, order="C",
+                ensure_all_finite=True, ensure_min_samples=0,
+            )  # fmt: skip
+    except ValueError:
+        if dtype == np.float32:  # which may be what made a value infinite
+            refuse_too_large(who, rows, name, part.names, part.start)
+        raise
+    return held
 
 
 def as_opened(rows: Any) -> Any:
@@ -86,9 +114,10 @@ def with_columns(who: str, rows: Any, names: Sequence[str], name: str) -> Any:
     return rows
 
 
-def _tables(source: Source) -> Iterator[Any]:
+def _parts(source: Source) -> Iterator[_Part]:
     """The rows of a source; a table without any where it has none."""
     for block in source:
-        yield block.rows.toarray() if sp.issparse(block.rows) else block.rows
+        rows = block.rows.toarray() if sp.issparse(block.rows) else block.rows
+        yield _Part(rows, block.start, source.names)
     if source.n_rows == 0:
-        yield np.empty((0, source.n_cols))
+        yield _Part(np.empty((0, source.n_cols)))

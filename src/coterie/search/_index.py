@@ -22,7 +22,7 @@ from coterie.errors import FileError, ParameterError
 from coterie.neighbors.index import Neighbors
 from coterie.search._growing import Growing
 from coterie.search._incoming import as_opened, incoming, names_of, with_columns
-from coterie.search._index_file import Arrays, blaming, read_index, write_index
+from coterie.search._index_file import Arrays, blaming, damaged, read_index, write_index
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[Any]
@@ -48,7 +48,7 @@ class SearchIndex(ABC):
             raise ParameterError(f"{who}: dtype={dtype!r} was given; use 'float32' or 'float64'.")
         resolve_n_threads(n_threads, who)
         self.metric, self.dtype, self.n_threads = metric, np.dtype(dtype), n_threads
-        self._ids = Growing(np.empty(0, dtype=np.int64))
+        self._ids = Growing(np.empty(0, dtype=np.int64), who)
         self._next_id = 0
         self._columns: list[str] | None = None  # their names, if the first rows had any
         self._writing = threading.Lock()
@@ -110,6 +110,11 @@ class SearchIndex(ABC):
         """The ids of the rows, in the order in which these are held."""
         return self._ids.view[: self.n_rows].copy()
 
+    @property
+    def columns(self) -> list[str] | None:
+        """The names of the columns, where the first rows had some."""
+        return None if self._columns is None else list(self._columns)
+
     def __len__(self) -> int:
         return self.n_rows
 
@@ -128,8 +133,8 @@ class SearchIndex(ABC):
             By what the rows are known, from 0 on and each once; None: on from the largest so far.
         """
         with self._writing:
-            before, columns = self.n_rows, self._columns
-            if columns is None and not before:
+            before, n_before, columns = self.__dict__.copy(), self.n_rows, self._columns
+            if columns is None and not n_before:
                 rows = as_opened(rows)
                 columns = names_of(rows)
             try:
@@ -140,12 +145,13 @@ class SearchIndex(ABC):
                 new_ids = self._new_ids(ids, n_new)
                 self._ids.extend(new_ids)
                 now = self._state()
+                self._next_id = max(self._next_id, int(new_ids.max(initial=-1)) + 1)
+                self._columns, self._now = columns, now
             except BaseException:
-                self._forget_after(before)
-                self._ids.truncate(before)
+                self.__dict__.update(before)
+                self._forget_after(n_before)  # of what grew where it was
+                self._ids.truncate(n_before)
                 raise
-            self._next_id = max(self._next_id, int(new_ids.max(initial=-1)) + 1)
-            self._columns, self._now = columns, now
         return self
 
     def remove(self, ids: Any) -> Self:
@@ -163,7 +169,7 @@ class SearchIndex(ABC):
             kept, before = ~np.isin(held, gone), self.__dict__.copy()
             try:
                 self._keep(kept)  # puts new arrays in the place of the old
-                self._ids = Growing(held[kept])
+                self._ids = Growing(held[kept], who)
                 self._now = self._state()
             except BaseException:
                 self.__dict__.update(before)
@@ -225,16 +231,16 @@ class SearchIndex(ABC):
         ids = arrays.pop("ids")
         index = cls._restored(settings, arrays, n_threads)
         if ids.dtype != np.int64 or ids.ndim != 1 or (len(ids) and ids.min() < 0):
-            raise FileError("it is damaged: its ids are no whole numbers from 0 on.")
+            raise damaged("its ids are no whole numbers from 0 on")
         if len(distinct(ids)) != len(ids):
-            raise FileError("it is damaged: an id is there twice.")
+            raise damaged("an id is there twice")
         next_id = settings["next_id"]
         if type(next_id) is not int or not ids.max(initial=-1) < next_id < 2**63:
-            raise FileError("it is damaged: its next id is not above the others.")
+            raise damaged("its next id is not above the others")
         index._check_restored(len(ids))
         if settings.get("columns") is not None:  # files of earlier versions have none
             index._columns = _checked_columns(settings["columns"], index.n_features)
-        index._ids, index._next_id = Growing(ids), next_id
+        index._ids, index._next_id = Growing(ids, cls._kind), next_id
         index._now = index._state() if len(ids) else None
         return index
 
@@ -291,7 +297,7 @@ class SearchIndex(ABC):
         if not whole(1).allows(k):
             raise ValueError(f"{who}: k={k!r} was asked for; use a whole number of at least 1.")
         parts = self._parts(queries, "queries")
-        taken = Growing(next(parts))
+        taken = Growing(next(parts), who, "ask for fewer at a time")
         for part in parts:
             taken.extend(part)
         asked = taken.view
@@ -307,7 +313,7 @@ def _checked_columns(names: Any, n_features: int | None) -> list[str]:
     """Names of columns as a file has them."""
     sound = isinstance(names, list) and all(isinstance(name, str) for name in names)
     if not sound or len(names) != n_features:
-        raise FileError("it is damaged: its columns have not a name each.")
+        raise damaged("its columns have not a name each")
     return list(names)
 
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from coterie._files import FORMAT as MODEL_FORMAT
 from coterie._files import INDEX_FORMAT as FORMAT
 from coterie._writing import writing
-from coterie.errors import FileError
+from coterie.errors import FileError, ParameterError
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -39,6 +39,7 @@ _NO_INDEX = (
     "wrote."
 )
 _A_MODEL = "it is not an index of coterie, but a model; open it with coterie.load."
+_GET_ANOTHER = "build the index again, or use another copy of the file"
 _STEP = 1 << 26
 
 
@@ -92,19 +93,27 @@ def read_index(
         return _read(Path(path), check)
 
 
+def damaged(how: str) -> FileError:
+    """What to say of a file that is not as it was written, and to do about it."""
+    return FileError(f"it is damaged: {how}; {_GET_ANOTHER}.")
+
+
 @contextmanager
 def blaming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Let whatever a hostile file provokes be an error of that file."""
     try:
         yield
-    except FileNotFoundError:
-        raise
+    except OSError:
+        raise  # nothing is known of what is in it
     except FileError as error:
         raise FileError(f"Cannot load {os.fspath(path)!r}: {error}") from None
-    except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
+    except ParameterError as error:
+        how = str(damaged(f"it says {error}".rstrip(".")))
+        raise FileError(f"Cannot load {os.fspath(path)!r}: {how}") from error
+    except Exception as error:  # of a parser or of NumPy, whose words help nobody
         raise FileError(
-            f"Cannot load {os.fspath(path)!r}: it is damaged or not an index of coterie ({reason})."
+            f"Cannot load {os.fspath(path)!r}: it is damaged, or not an index of coterie; "
+            f"{_GET_ANOTHER}."
         ) from error
 
 
@@ -143,9 +152,9 @@ def _header(path: Path) -> _Header:
         )
     known = told.pop("header_checksum", None)  # files of earlier versions have none
     if known is not None and known != _header_checksum(told, layout):
-        raise FileError("it is damaged: its header is not the one that was written.")
+        raise damaged("its header is not the one that was written")
     if not isinstance(told["settings"], dict) or not isinstance(told["kind"], str):
-        raise FileError("it is damaged: its header is malformed.")
+        raise damaged("its header is malformed")
     return _Header(told, layout, 8 + size)
 
 
@@ -157,7 +166,7 @@ def _read(path: Path, check: bool) -> tuple[str, dict[str, Any], Arrays]:
         for array in arrays.values():
             checksum = _checksum(array, checksum)
         if checksum != told["checksum"]:
-            raise FileError("it is damaged: its arrays are not those that were written.")
+            raise damaged("its arrays are not those that were written")
     return told["kind"], told["settings"], arrays
 
 
@@ -168,12 +177,12 @@ def _mapped(path: Path, layout: dict[str, Any], start: int) -> Arrays:
     for name, told in sorted(layout.items(), key=lambda item: item[1]["data_offsets"]):
         dtype, shape = _TYPES[told["dtype"]], tuple(told["shape"])
         if not all(type(length) is int and 0 <= length < 2**48 for length in shape):
-            raise FileError(f"it is damaged: its array {name!r} has no sound shape.")
+            raise damaged(f"its array {name!r} has no sound shape")
         n_bytes = math.prod(shape) * dtype.itemsize
         if told["data_offsets"] != [end, end + n_bytes]:
-            raise FileError(f"it is damaged: its array {name!r} is not where it should be.")
+            raise damaged(f"its array {name!r} is not where it should be")
         if start + end + n_bytes > size:
-            raise FileError(f"it is damaged: it ends within its array {name!r}.")
+            raise damaged(f"it ends within its array {name!r}")
         arrays[name] = (
             np.memmap(path, dtype, "r", start + end, shape)
             if n_bytes
@@ -181,7 +190,7 @@ def _mapped(path: Path, layout: dict[str, Any], start: int) -> Arrays:
         )
         end += n_bytes
     if start + end != size:
-        raise FileError("it is damaged: it is longer than its header says.")
+        raise damaged("it is longer than its header says")
     return arrays
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from coterie.errors import FileError
 from coterie.search._certified import Gaps
 from coterie.search._growing import Growing
-from coterie.search._index_file import Arrays
+from coterie.search._index_file import Arrays, damaged
 
 Floats = npt.NDArray[Any]
 
@@ -22,10 +22,11 @@ ROW_ARRAYS = ("rows", *Gaps._fields)
 class KeptRows:
     """Rows, and how far each is from its code and from the centre of its list."""
 
-    def __init__(self, rows: Floats, gaps: Gaps | None = None) -> None:
+    def __init__(self, who: str, rows: Floats, gaps: Gaps | None = None) -> None:
         none = np.empty(0, dtype=np.float32)
         given = gaps or Gaps(none, none)
-        self._rows, self._gaps = Growing(rows), [Growing(each) for each in given]
+        self._who = who
+        self._rows, self._gaps = Growing(rows, who), [Growing(each, who) for each in given]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -53,14 +54,14 @@ class KeptRows:
 
     def only(self, kept: npt.NDArray[np.bool_]) -> KeptRows:
         """These rows alone."""
-        return KeptRows(self.rows[kept], Gaps(*(each[kept] for each in self.gaps)))
+        return KeptRows(self._who, self.rows[kept], Gaps(*(each[kept] for each in self.gaps)))
 
     def stored(self) -> Arrays:
         """Arrays for a file."""
         return {"rows": self.rows, **self.gaps._asdict()}
 
 
-def restored_rows(arrays: Arrays, dtype: npt.DTypeLike, n_features: int) -> KeptRows:
+def restored_rows(who: str, arrays: Arrays, dtype: npt.DTypeLike, n_features: int) -> KeptRows:
     """What `stored` gave; what cannot be is refused."""
     missing = [name for name in ROW_ARRAYS if name not in arrays]
     if missing:
@@ -71,10 +72,10 @@ def restored_rows(arrays: Arrays, dtype: npt.DTypeLike, n_features: int) -> Kept
     rows, *given = (arrays[name] for name in ROW_ARRAYS)
     gaps = Gaps(*given)
     if rows.dtype != dtype or rows.ndim != 2 or rows.shape[1] != n_features:
-        raise FileError("it is damaged: its rows are of another type or shape.")
+        raise damaged("its rows are of another type or shape")
     for name, each in gaps._asdict().items():
         if each.dtype != np.float32 or each.shape != (len(rows),):
-            raise FileError(f"it is damaged: its {name} are not one per row.")
+            raise damaged(f"its {name} are not one per row")
         if not (np.isfinite(each) & (each >= 0)).all():
-            raise FileError(f"it is damaged: its {name} are not all numbers from zero on.")
-    return KeptRows(rows, gaps)
+            raise damaged(f"its {name} are not all numbers from zero on")
+    return KeptRows(who, rows, gaps)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie.errors import FileError
 from coterie.search._code_blocks import BLOCK_ROWS, Bytes
+from coterie.search._index_file import damaged
 
 Ints = npt.NDArray[np.int64]
 
@@ -73,10 +73,10 @@ def check_lists(lists: Lists, n_rows: int, n_lists: int, width: int) -> None:
         and np.array_equal(np.sort(rows), np.arange(n_rows))
     )
     if not sound:
-        raise FileError("it is damaged: its lists do not hold every row once.")
+        raise damaged("its lists do not hold every row once")
     n_blocks = int((-(-np.diff(row_starts) // BLOCK_ROWS)).sum())
     if blocks.dtype != np.uint8 or blocks.shape != (n_blocks, width, BLOCK_ROWS):
-        raise FileError("it is damaged: its blocks are of another type or shape.")
+        raise damaged("its blocks are of another type or shape")
 
 
 def _slots(row_starts: Ints) -> Ints:

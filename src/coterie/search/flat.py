@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
-from coterie.errors import FileError
 from coterie.neighbors.index import Neighbors
 from coterie.search._frame import SearchFrame, search_frame
 from coterie.search._growing import Growing
 from coterie.search._index import Floats, Ints, SearchIndex
-from coterie.search._index_file import Arrays
+from coterie.search._index_file import Arrays, damaged
 
 __all__ = ["FlatIndex"]
 
@@ -81,7 +80,7 @@ class FlatIndex(SearchIndex):
 
     def _take(self, rows: Floats) -> None:
         if self._rows is None:
-            self._rows = Growing(np.empty((0, rows.shape[1]), self.dtype))
+            self._rows = Growing(np.empty((0, rows.shape[1]), self.dtype), self._kind)
         self._rows.extend(rows)
 
     def _forget_after(self, n_rows: int) -> None:
@@ -92,7 +91,7 @@ class FlatIndex(SearchIndex):
 
     def _keep(self, kept: npt.NDArray[np.bool_]) -> None:
         assert self._rows is not None
-        self._rows = Growing(self._rows.view[kept])
+        self._rows = Growing(self._rows.view[kept], self._kind)
 
     def _state(self) -> _Now:
         assert self._rows is not None
@@ -117,10 +116,10 @@ class FlatIndex(SearchIndex):
         rows = arrays.get("rows")
         if rows is not None:
             if rows.dtype != index.dtype or rows.ndim != 2 or rows.shape[1] < 1:
-                raise ValueError("its rows are of another type or shape than it says")
-            index._rows = Growing(rows)
+                raise damaged("its rows are of another type or shape")
+            index._rows = Growing(rows, cls._kind)
         return index
 
     def _check_restored(self, n_rows: int) -> None:
         if (0 if self._rows is None else len(self._rows)) != n_rows:
-            raise FileError("it is damaged: it has not as many rows and ids.")
+            raise damaged("it has not as many rows and ids")

@@ -6,20 +6,22 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
-from coterie._checks import whole
+from coterie._checks import check_params, whole
 from coterie._random import check_random_state
 from coterie.data import ArraySource, Source
-from coterie.errors import FileError, ParameterError
+from coterie.errors import ParameterError
 from coterie.neighbors.index import Neighbors
 from coterie.quantize import ProductQuantizer
 from coterie.search._certified import CertifiedNeighbors, gaps
 from coterie.search._coarse import learn_lists, nearest_center, residuals
 from coterie.search._code_blocks import Bytes, as_bytes, n_bytes
-from coterie.search._code_space import Doubles, to_length_one
-from coterie.search._incoming import as_opened, names_of
+from coterie.search._code_space import Doubles, on_threads, to_length_one
+from coterie.search._incoming import as_opened, incoming, names_of
 from coterie.search._index import Floats, Ints, SearchIndex
-from coterie.search._index_file import Arrays
+from coterie.search._index_file import Arrays, damaged
 from coterie.search._kept_rows import ROW_ARRAYS, KeptRows, restored_rows
 from coterie.search._list_space import ListSpace, list_space
 from coterie.search._list_state import ListState, list_state
@@ -115,7 +117,7 @@ class IVFPQIndex(SearchIndex):
         self.quantizer = ProductQuantizer(
             n_subvectors, bits=bits, rotate="neighbors" if rotate in (True,) else rotate
         )
-        self.quantizer._check_params()
+        check_params(self._kind, vars(self.quantizer), self.quantizer._rules)
         self._learned: ListSpace | None = None
         self._lists = in_lists(np.empty(0, np.int64), np.empty((0, 1), np.uint8), self.n_lists)
         self._coming: list[tuple[Ints, Bytes]] = []
@@ -145,19 +147,26 @@ class IVFPQIndex(SearchIndex):
                     f"{self._kind}: it was asked to fit and has {self.n_rows} rows in its lists; "
                     "fit an index without rows."
                 )
-            self._learned = self._columns = None
-            source = as_opened(rows)
+            source, n_threads = as_opened(rows), self._threads()
             columns = names_of(source)
             if not isinstance(source, Source):
-                source = ArraySource(next(self._parts(source)), None, self._threads())
-            rng, n_threads = check_random_state(self.random_state), self._threads()
+                held = next(incoming(self._kind, source, self.dtype, None, "X"))
+                source = ArraySource(held, None, n_threads)
+            n_parts = int(self.quantizer.n_subvectors)
+            if n_parts > source.n_cols:
+                raise ValueError(
+                    f"{self._kind}: n_subvectors={n_parts} but X has {source.n_cols} columns; "
+                    "lower n_subvectors or pass more columns."
+                )
+            rng = check_random_state(self.random_state)
             coarse = learn_lists(
                 self._kind, source, self.n_lists, 1 << int(self.quantizer.bits), rng,
                 unit=self.metric == "cosine", n_threads=n_threads,
             )  # fmt: skip
-            self.quantizer.set_params(random_state=rng.randint(2**31), n_threads=n_threads)
-            self.quantizer.fit(coarse.residuals)
-            self._start_from(coarse.centers)
+            quantizer = clone(self.quantizer)  # what was learned before stays until all is learned
+            quantizer.set_params(random_state=rng.randint(2**31), n_threads=self.n_threads)
+            quantizer.fit(coarse.residuals)
+            self._start_from(quantizer, self._space_of(quantizer, coarse.centers))
             self._columns = columns
         return self
 
@@ -208,22 +217,23 @@ class IVFPQIndex(SearchIndex):
 
     def _fitted(self) -> ListSpace:
         if self._learned is None:
-            raise ValueError(
+            raise NotFittedError(
                 f"{self._kind}: it has no lists yet; call fit with rows like those to add."
             )
         return self._learned
 
-    def _start_from(self, centers: Doubles) -> None:
-        """Make ready for rows, with these centres and the fitted quantizer."""
-        learned = list_space(
-            self._kind, self.quantizer, centers, self.metric, self.dtype, self.n_threads
-        )
-        self._learned = learned
+    def _space_of(self, quantizer: ProductQuantizer, centers: Doubles) -> ListSpace:
+        """Lists with these centres, of residuals coded by a fitted quantizer."""
+        return list_space(self._kind, quantizer, centers, self.metric, self.dtype, self.n_threads)
+
+    def _start_from(self, quantizer: ProductQuantizer, learned: ListSpace) -> None:
+        """Make ready for rows, with what was learned."""
+        self.quantizer, self._learned = quantizer, learned
         width = n_bytes(learned.space.n_parts, learned.space.bits)
         self._lists = in_lists(np.empty(0, np.int64), np.empty((0, width), np.uint8), self.n_lists)
         self._coming = []
         if self.keep_rows:
-            self._rows = KeptRows(np.empty((0, learned.space.n_features), self.dtype))
+            self._rows = KeptRows(self._kind, np.empty((0, learned.space.n_features), self.dtype))
 
     def _take(self, rows: Floats) -> None:
         learned = self._fitted()
@@ -231,7 +241,8 @@ class IVFPQIndex(SearchIndex):
             return
         given = to_length_one(rows).astype(rows.dtype) if self.metric == "cosine" else rows
         labels = nearest_center(self._kind, given, learned.centers, self._threads())
-        codes = self.quantizer.encode(residuals(given, learned.centers, labels))
+        coder = on_threads(self.quantizer, self.n_threads)
+        codes = coder.encode(residuals(given, learned.centers, labels))
         self._coming.append((labels.astype(np.int64), as_bytes(codes, learned.space.bits)))
         if self._rows is not None:
             space, turned = learned.space, learned.turned
@@ -280,21 +291,21 @@ class IVFPQIndex(SearchIndex):
             metric=settings["metric"], dtype=settings["dtype"], n_threads=n_threads, **given
         )
         kept = {name: arrays.pop(name) for name in ROW_ARRAYS if index.keep_rows and name in arrays}
-        index.quantizer = restored(settings["quantizer"], arrays)
-        shape = (index.n_lists, index.quantizer.n_features_in_)
+        quantizer = restored(settings["quantizer"], arrays, n_threads)
+        shape = (index.n_lists, quantizer.n_features_in_)
         if centers.dtype != np.float64 or centers.shape != shape or not np.isfinite(centers).all():
-            raise FileError("it is damaged: its centres are not one per list.")
-        index._start_from(centers)
+            raise damaged("its centres are not one per list")
+        index._start_from(quantizer, index._space_of(quantizer, centers))
         index._lists = lists
         if index.keep_rows:
-            index._rows = restored_rows(kept, index.dtype, shape[1])
+            index._rows = restored_rows(cls._kind, kept, index.dtype, shape[1])
         return index
 
     def _check_restored(self, n_rows: int) -> None:
         space = self._fitted().space
         check_lists(self._lists, n_rows, self.n_lists, n_bytes(space.n_parts, space.bits))
         if self._rows is not None and len(self._rows) != n_rows:
-            raise FileError("it is damaged: it has not as many rows and ids.")
+            raise damaged("it has not as many rows and ids")
 
 
 def _check_count(name: str, value: Any) -> None:

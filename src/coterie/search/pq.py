@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._kernels import kernels
-from coterie.errors import AdviceWarning, FileError
+from coterie.errors import AdviceWarning
 from coterie.neighbors.index import Neighbors
 from coterie.search._certified import CertifiedNeighbors, gaps, longest
 from coterie.search._code_blocks import BLOCK_ROWS, as_bytes, from_blocks, n_bytes, to_blocks
 from coterie.search._code_space import CodeSpace, Quantizer
 from coterie.search._growing import Growing
 from coterie.search._index import Floats, Ints, SearchIndex
-from coterie.search._index_file import Arrays
+from coterie.search._index_file import Arrays, damaged
 from coterie.search._rerank import check_rerank, n_to_find
 from coterie.search._stored_quantizer import restored, stored
 
@@ -100,9 +100,9 @@ class PQIndex(SearchIndex):
         self._columns = None if names is None else list(names)
         width = n_bytes(self._space.n_parts, self._space.bits)
         self._n_coded = 0
-        self._blocks = Growing(np.empty((0, width, BLOCK_ROWS), dtype=np.uint8))
-        self._rows = Growing(np.empty((0, self._space.n_features), self.dtype))
-        self._errors = Growing(np.empty(0, dtype=np.float32))
+        self._blocks = Growing(np.empty((0, width, BLOCK_ROWS), dtype=np.uint8), self._kind)
+        self._rows = Growing(np.empty((0, self._space.n_features), self.dtype), self._kind)
+        self._errors = Growing(np.empty(0, dtype=np.float32), self._kind)
 
     @property
     def n_features(self) -> int:
@@ -167,7 +167,7 @@ class PQIndex(SearchIndex):
         space = self._space
         if not len(rows):
             return
-        codes = space.encode(rows)
+        codes = space.encode(rows, self.n_threads)
         n_full = self._n_coded // BLOCK_ROWS
         begun = from_blocks(self._blocks.view[n_full:], self._n_coded - n_full * BLOCK_ROWS)
         blocks = to_blocks(np.concatenate([begun, as_bytes(codes, space.bits)]))
@@ -187,11 +187,12 @@ class PQIndex(SearchIndex):
             self._errors.truncate(n_rows)
 
     def _keep(self, kept: npt.NDArray[np.bool_]) -> None:
-        self._blocks = Growing(to_blocks(from_blocks(self._blocks.view, self._n_coded)[kept]))
+        codes = from_blocks(self._blocks.view, self._n_coded)[kept]
+        self._blocks = Growing(to_blocks(codes), self._kind)
         self._n_coded = int(kept.sum())
         if self.keep_rows:
-            self._rows = Growing(self._rows.view[kept])
-            self._errors = Growing(self._errors.view[kept])
+            self._rows = Growing(self._rows.view[kept], self._kind)
+            self._errors = Growing(self._errors.view[kept], self._kind)
 
     def _state(self) -> _Now:
         kept = None
@@ -240,7 +241,7 @@ class PQIndex(SearchIndex):
         blocks = arrays.pop("blocks")
         kept = {name: arrays.pop(name) for name in ("rows", "errors") if settings["keep_rows"]}
         index = cls(
-            restored(settings["quantizer"], arrays), metric=settings["metric"],
+            restored(settings["quantizer"], arrays, n_threads), metric=settings["metric"],
             keep_rows=settings["keep_rows"], rerank=settings.get("rerank"),
             dtype=settings["dtype"], n_threads=n_threads,
         )  # fmt: skip
@@ -248,14 +249,14 @@ class PQIndex(SearchIndex):
         for name, array in held.items():
             empty = getattr(index, f"_{name}").view
             if array.dtype != empty.dtype or array.shape[1:] != empty.shape[1:]:
-                raise FileError(f"it is damaged: its {name} are of another type or shape.")
-            setattr(index, f"_{name}", Growing(array))
+                raise damaged(f"its {name} are of another type or shape")
+            setattr(index, f"_{name}", Growing(array, cls._kind))
         return index
 
     def _check_restored(self, n_rows: int) -> None:
         lengths = {len(self._rows), len(self._errors)} if self.keep_rows else {n_rows}
         if lengths != {n_rows} or len(self._blocks) != -(-n_rows // BLOCK_ROWS):
-            raise FileError("it is damaged: it has not as many codes, rows and ids.")
+            raise damaged("it has not as many codes, rows and ids")
         if self.keep_rows and not (self._errors.view >= 0).all():
-            raise FileError("it is damaged: its errors are not all zero or more.")
+            raise damaged("its errors are not all zero or more")
         self._n_coded = n_rows

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._checks import whole
 from coterie._doors import FLOATS, validated
 from coterie.errors import ParameterError
+from coterie.quantize._dense_rows import refuse_not_dense
 from coterie.search._index import SearchIndex
 from coterie.search.flat import FlatIndex
 from coterie.search.ivf import IVFPQIndex
@@ -63,6 +64,12 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fill a copy of the index with the rows of X."""
         _check_count(self.n_neighbors)
+        if not (self.index is None or isinstance(self.index, SearchIndex)):
+            raise ParameterError(
+                f"NeighborsTransformer: index={self.index!r} was given; use None or an index "
+                "without rows, such as FlatIndex()."
+            )
+        refuse_not_dense("NeighborsTransformer", X)
         rows = validated(self, X, dtype=FLOATS, ensure_min_samples=1)
         empty = FlatIndex(dtype=rows.dtype) if self.index is None else copy.deepcopy(self.index)
         if empty.n_rows:
@@ -96,21 +103,42 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         found = self._found_of_fit(count) if X is None else self._found(X, count)
         return found if return_distance else found[1]
 
+    def kneighbors_graph(
+        self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
+    ) -> sp.csr_matrix:
+        """What `kneighbors` finds as a graph of shape (n_rows, n_samples_fit_).
+
+        Its entries are ones, or with ``mode="distance"`` the distances, nearest first.
+        """
+        if mode not in ("connectivity", "distance"):
+            raise ParameterError(
+                f"NeighborsTransformer: mode={mode!r} was given; use 'connectivity' or 'distance'."
+            )
+        check_is_fitted(self)
+        count = self.n_neighbors if n_neighbors is None else n_neighbors
+        _check_count(count)
+        dists, ids = self._found_of_fit(count) if X is None else self._found(X, count)
+        return self._graph(dists if mode == "distance" else np.ones(dists.shape), ids)
+
     def transform(self, X: Any) -> sp.csr_matrix:
         """Distances to the n_neighbors + 1 nearest rows of the fit, (n_rows, n_samples_fit_).
 
         One more than `n_neighbors`, as scikit-learn has it: a row of the fit is its own nearest.
         """
-        dists, ids = self._found(X, self.n_neighbors + 1)
+        return self._graph(*self._found(X, self.n_neighbors + 1))
+
+    def _graph(self, values: npt.NDArray[np.float64], ids: npt.NDArray[np.int64]) -> sp.csr_matrix:
+        """These values in the columns of these rows of the fit, those that were found."""
         there = ids >= 0
         ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
         shape = (len(ids), self.n_samples_fit_)
-        return sp.csr_matrix((dists[there], ids[there], ends), shape=shape)
+        return sp.csr_matrix((values[there], ids[there], ends), shape=shape)
 
     def _found(
         self, X: Any, n_neighbors: int
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         check_is_fitted(self)
+        refuse_not_dense("NeighborsTransformer", X)
         return self._asked(validated(self, X, dtype=FLOATS, reset=False), n_neighbors)
 
     def _found_of_fit(
