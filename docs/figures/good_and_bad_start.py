@@ -26,7 +26,9 @@ def draw(folder: Path, n_rows: int = 1500) -> None:
     for ax, name, model in ((axes[0], "random rows", bad), (axes[1], "k-means++", good)):
         ax.set_box_aspect(1)
         scatter(X, model.labels_, regions=model, outlines=None, ax=ax)
-        ax.scatter(*model.cluster_centers_.T, s=50, c="white", edgecolors="#333333", zorder=5)
+        ax.scatter(*model.cluster_centers_.T, s=110, c="white", edgecolors="#333333", zorder=5)
+        for cluster, center in enumerate(model.cluster_centers_):  # more than there are colours
+            ax.annotate(f"{cluster}", center, ha="center", va="center", fontsize=7, zorder=6)
         ax.get_legend().remove()
         ax.set(xlabel=f"sum of squared errors {model.inertia_:.2f}", ylabel="")
         ax.set(xticks=[], yticks=[])
