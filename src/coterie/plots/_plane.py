@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._distinct import distinct
 from coterie.data.columns import column_names, numbers
 from coterie.plots._style import printable
 
@@ -84,8 +83,8 @@ def even_sample(n_rows: int, max_points: int) -> npt.NDArray[np.intp] | slice:
     """Row ids, the same in every run; all rows when they are few enough."""
     if n_rows <= max_points:
         return slice(None)
-    rng = np.random.RandomState(0)
-    return distinct(rng.randint(n_rows, size=max_points).astype(np.intp))
+    drawn = np.random.default_rng(0).choice(n_rows, max_points, replace=False, shuffle=False)
+    return np.sort(drawn).astype(np.intp)
 
 
 def size_of_points(n_points: int) -> tuple[float, float]:

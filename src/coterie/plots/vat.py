@@ -47,8 +47,7 @@ def vat(
         Whether to draw, in place of a distance, the longest step of the path along the spanning
         tree (iVAT, Havens & Bezdek 2012): groups of any shape become squares.
     max_rows
-        Draw at most so many rows. Of more, so many are picked at random, some of them twice, and
-        each is drawn once: of 5,000 rows 899 for 1000.
+        Draw at most so many rows.
     ax
         Axes to draw into; None for a new figure.
     title
