@@ -1,4 +1,7 @@
-"""Covers coterie.search._range: nothing that an index cannot hold is taken in silence."""
+"""Nothing that an index cannot hold is taken in silence.
+
+Covers coterie.search._range and coterie.quantize._dense_rows.
+"""
 
 from __future__ import annotations
 
