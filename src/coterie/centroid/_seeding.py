@@ -47,15 +47,15 @@ def _pick_rows(blocks: Source, size: int, rng: np.random.RandomState) -> Ints:
         if np.count_nonzero(weights) < size:
             return _unused_rows(blocks, np.empty(0, dtype=np.int64), size, rng)
         return rng.choice(blocks.n_rows, size=size, replace=False, p=weights / weights.sum())
-    found = np.empty(0, dtype=np.int64)
+    found: dict[int, None] = {}  # in the order they were met
     while len(found) < size:
         ranks = (rng.random_sample(size - len(found)) * (blocks.n_rows - len(found))).astype(int)
-        # Rank among the rows not found yet, to row: step over those found that lie before it.
-        taken = np.sort(found) - np.arange(len(found))
-        rows = ranks + np.searchsorted(taken, ranks, side="right")
-        first_met = np.sort(np.unique(rows, return_index=True)[1])
-        found = np.concatenate([found, rows[first_met]])
-    return found
+        if found:
+            # Rank among the rows not found yet, to row: step over those found that lie before it.
+            taken = np.sort(np.fromiter(found, dtype=np.int64)) - np.arange(len(found))
+            ranks += np.searchsorted(taken, ranks, side="right")
+        found |= dict.fromkeys(ranks.tolist())
+    return np.fromiter(found, dtype=np.int64)
 
 
 def _unused_rows(blocks: Source, used: Ints, size: int, rng: np.random.RandomState) -> Ints:
