@@ -175,16 +175,20 @@ public:
         settle(visit);
     }
 
-    // The length of the longest of these rows, in the frame.
-    float max_norm(const std::int64_t* row_ids, std::int64_t count) {
-        float longest = 0;
+    // The length of all of these rows but the `n_longer` longest, in the frame.
+    float norm_of_most(const std::int64_t* row_ids, std::int64_t count, std::int64_t n_longer) {
+        std::vector<float> norms;
         for (std::int64_t first = 0; first < count; first += width) {
             const int here = static_cast<int>(std::min<std::int64_t>(width, count - first));
             load_tile<In, float>(rows_, centers_.frame, row_ids + first, here, fast_tile(),
                                  sq_norms_);
-            for (const float sq_norm : sq_norms_) longest = std::max(longest, std::sqrt(sq_norm));
+            for (int r = 0; r < here; ++r)  // a NaN has no place in an order
+                norms.push_back(sq_norms_[r] >= 0 ? std::sqrt(sq_norms_[r])
+                                                  : std::numeric_limits<float>::infinity());
         }
-        return longest;
+        const auto longest = norms.end() - 1 - n_longer;
+        std::nth_element(norms.begin(), longest, norms.end());
+        return *longest;
     }
 
     // A bit for each row of the tile that is no clear case, or not of its cluster: late in a fit,
@@ -366,7 +370,7 @@ private:
             error_[r] = margin(rows_.n_cols, norms_[r], max_norm);
         }
         if (coarse)
-            for (int r = 0; r < width; ++r) error_[r] += coarse->error(norms_[r]);
+            for (int r = 0; r < width; ++r) error_[r] += coarse->error(norms_[r], fast_.label[r]);
         for (int r = 0; r < width; ++r) gap_[r] = fast_.second[r] - fast_.best[r] - error_[r];
     }
 
@@ -458,7 +462,7 @@ void consider_coarse(Centers<In>& centers, Matrix<const In> rows) {
     std::int64_t ids[n_judged];
     for (std::int64_t s = 0; s < n_judged; ++s) ids[s] = rows.n_rows * s / n_judged;
     Finder<In> finder(centers, rows);
-    centers.make_coarse(1.25f * finder.max_norm(ids, n_judged));
+    centers.make_coarse(1.25f * finder.norm_of_most(ids, n_judged, n_judged / 32));
     if (finder.n_unsure(ids, n_judged) > n_judged / 4) centers.drop_coarse();
 }
 

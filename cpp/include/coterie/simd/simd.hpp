@@ -168,21 +168,23 @@ inline Vec<float> vec_sqrt(Vec<float> v) {
 inline Vec<std::int32_t> vec_min(Vec<std::int32_t> a, Vec<std::int32_t> b) { return a < b ? a : b; }
 inline Vec<std::int32_t> vec_max(Vec<std::int32_t> a, Vec<std::int32_t> b) { return a > b ? a : b; }
 
-// sum + a * b; of integers, the products of both halves are added.
+// sum + a * b; of integers, the products of both halves are added, and what overflows wraps.
 inline Vec<float> multiply_add(Vec<float> sum, Vec<float> a, Vec<float> b) { return sum + a * b; }
 inline Vec<double> multiply_add(Vec<double> sum, Vec<double> a, Vec<double> b) {
     return sum + a * b;
 }
 inline Vec<std::int32_t> multiply_add(Vec<std::int32_t> sum, Vec<std::int32_t> a,
                                       Vec<std::int32_t> b) {
+    using Wrapping = std::uint32_t __attribute__((vector_size(sizeof(sum))));
 #if defined(__AVX512BW__)
-    return sum + (Vec<std::int32_t>)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+    return (Vec<std::int32_t>)((Wrapping)sum + (Wrapping)_mm512_madd_epi16((__m512i)a, (__m512i)b));
 #elif defined(__AVX2__)
-    return sum + (Vec<std::int32_t>)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+    return (Vec<std::int32_t>)((Wrapping)sum + (Wrapping)_mm256_madd_epi16((__m256i)a, (__m256i)b));
 #elif defined(__SSE4_1__)
-    return sum + (Vec<std::int32_t>)_mm_madd_epi16((__m128i)a, (__m128i)b);
+    return (Vec<std::int32_t>)((Wrapping)sum + (Wrapping)_mm_madd_epi16((__m128i)a, (__m128i)b));
 #else
-    return sum + ((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16);
+    const auto low = (Wrapping)(((a << 16) >> 16) * ((b << 16) >> 16));
+    return (Vec<std::int32_t>)((Wrapping)sum + low + (Wrapping)((a >> 16) * (b >> 16)));
 #endif
 }
 
