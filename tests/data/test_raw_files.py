@@ -191,3 +191,13 @@ def test_excel_needs_openpyxl_and_reads_the_first_sheet(tmp_path: Path) -> None:
     table = read(path)
     assert table.columns == ["a", "b"]
     assert table["b"].tolist() == ["x", None]
+
+
+def test_numbers_that_begin_with_zeros_are_codes(tmp_path: Path) -> None:
+    path = tmp_path / "places.csv"
+    path.write_text("zip,size,share\n01067,3,0.5\n10115,4,0.25\n,10,00.5\n")
+    table, notes = read_raw([str(path)])
+    assert table["zip"].tolist() == ["01067", "10115", None]
+    assert table["size"].tolist() == [3, 4, 10]
+    assert table["share"].tolist() == [0.5, 0.25, 0.5]
+    assert "Cells that begin with zeros are codes, no numbers: zip." in notes

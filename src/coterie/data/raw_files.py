@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from coterie.data import _notation as notation
-from coterie.data._delimited import Delimited, read_delimited, trimmed
+from coterie.data._delimited import Delimited, listing, read_delimited, trimmed
 from coterie.data.raw_table import RawTable, distinct_names, raw_table
 from coterie.data.streams import is_streamed
 from coterie.data.tables import STDIN, read_table
@@ -22,6 +22,8 @@ __all__ = ["read_raw"]
 
 #: A column is numeric where at most this share of its cells is something else, taken as missing.
 _MOST_ODD = 0.05
+#: What a cell looks like that begins with a zero and has another digit.
+_ZERO_FIRST = re.compile(rb"""(?:^|[\n,;\t|])["' ]*0[0-9]""")
 #: Marks of text that is two bytes a letter.
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _EXCEL = (".xlsx", ".xlsm")
@@ -129,6 +131,11 @@ def _of_text(
         data, delimiter = re.sub(rb" +", b"\t", _trimmed_lines(data)), "\t"
         notes.append("Cells are parted by blanks.")
     file = read_delimited(name, data, delimiter, header, decimal, text)
+    codes = _codes(file)
+    if codes:
+        text = [*text, *codes]
+        file = read_delimited(name, data, delimiter, header, decimal, text)
+        notes.append(f"Cells that begin with zeros are codes, no numbers: {listing(codes)}.")
     names, renamed = distinct_names(file.titles)
     if len(names) == 1 and (blank := _blank_lines(data)):
         if complete:
@@ -146,6 +153,23 @@ def _of_text(
         for place, title in enumerate(names)
     ]
     return RawTable(tuple(names), tuple(cells), tuple(renamed)), notes
+
+
+def _codes(file: Delimited) -> list[str]:
+    """Columns of whole numbers of which some begin with a zero, as postcodes may."""
+    import pyarrow.types as types
+
+    whole = [title for place, title in enumerate(file.titles)
+             if types.is_integer(file.table.schema.field(place).type)
+             and file.titles.count(title) == 1]  # fmt: skip
+    if not whole or not _ZERO_FIRST.search(file.data):
+        return []
+    again = read_delimited(
+        file.name, file.data, file.delimiter, file.has_header, file.decimal, whole
+    )
+    columns = {title: again.values(again.titles.index(title)) for title in whole}
+    return [title for title, cells in columns.items()
+            if any(cell is not None and re.match("0[0-9]", cell) for cell in cells)]  # fmt: skip
 
 
 def _blank_lines(data: bytes) -> list[int]:
