@@ -196,7 +196,8 @@ def test_excel_needs_openpyxl_and_reads_the_first_sheet(tmp_path: Path) -> None:
 def test_numbers_that_begin_with_zeros_are_codes(tmp_path: Path) -> None:
     path = tmp_path / "places.csv"
     path.write_text("zip,size,share\n01067,3,0.5\n10115,4,0.25\n,10,00.5\n")
-    table, notes = read_raw([str(path)])
+    assert read_raw([str(path)])[0]["zip"].tolist()[:2] == [1067, 10115]
+    table, notes = read_raw([str(path)], codes=True)
     assert table["zip"].tolist() == ["01067", "10115", None]
     assert table["size"].tolist() == [3, 4, 10]
     assert table["share"].tolist() == [0.5, 0.25, 0.5]

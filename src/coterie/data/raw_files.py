@@ -42,6 +42,7 @@ def read_raw(
     header: bool | None = None,
     text: Collection[str] = (),
     complete: bool = False,
+    codes: bool = False,
 ) -> tuple[RawTable, list[str]]:
     """All columns of some files, and how they were read, in sentences.
 
@@ -61,6 +62,8 @@ def read_raw(
         Columns of a text file to take as text, whatever they hold: codes keep their zeros.
     complete
         Refuse a blank line in a text file of one column: it may be a row that lacks its value.
+    codes
+        Take columns of whole numbers as text, of which some begin with a zero.
 
     Raises
     ------
@@ -76,7 +79,9 @@ def read_raw(
         return _of_dataset(places)
     path = Path(first)
     if first == STDIN:
-        return _of_text("stdin", sys.stdin.buffer.read(), None, decimal, header, text, complete)
+        return _of_text(
+            "stdin", sys.stdin.buffer.read(), None, decimal, header, text, complete, codes
+        )
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file.")
     if path.suffix.lower() == ".npy":
@@ -91,7 +96,7 @@ def read_raw(
     if data.startswith(b"\x93NUMPY"):
         raise DataError(f"{path}: this is an NPY array; let its name end in .npy.")
     tabs = path.suffix.lower() in (".tsv", ".tab")
-    return _of_text(str(path), data, "\t" if tabs else None, decimal, header, text, complete)
+    return _of_text(str(path), data, "\t" if tabs else None, decimal, header, text, complete, codes)
 
 
 def _of_dataset(places: Sequence[str]) -> tuple[RawTable, list[str]]:
@@ -125,17 +130,17 @@ def _of_text(
     header: bool | None,
     text: Collection[str],
     complete: bool,
+    codes: bool,
 ) -> tuple[RawTable, list[str]]:
     data, notes = _as_utf8(data)
     if delimiter is None and _has_blanks_between(data):
         data, delimiter = re.sub(rb" +", b"\t", _trimmed_lines(data)), "\t"
         notes.append("Cells are parted by blanks.")
     file = read_delimited(name, data, delimiter, header, decimal, text)
-    codes = _codes(file)
-    if codes:
-        text = [*text, *codes]
+    if codes and (found := _codes(file)):
+        text = [*text, *found]
         file = read_delimited(name, data, delimiter, header, decimal, text)
-        notes.append(f"Cells that begin with zeros are codes, no numbers: {listing(codes)}.")
+        notes.append(f"Cells that begin with zeros are codes, no numbers: {listing(found)}.")
     names, renamed = distinct_names(file.titles)
     if len(names) == 1 and (blank := _blank_lines(data)):
         if complete:

@@ -70,7 +70,7 @@ def read_places(
         table, notes = _answer(places, query), ["The answer of a query was studied."]
         python = f"coterie.data.from_sql({asked[0]!r}, {query!r})"
     else:
-        table, notes = read_raw(places, decimal=decimal, header=header)
+        table, notes = read_raw(places, decimal=decimal, header=header, codes=True)
         if options or asked == ["-"]:  # which Python has no words for
             python = None
     return Given(
