@@ -1,6 +1,6 @@
 """`coterie index` reads what other commands read, and never writes over it.
 
-Covers coterie.cli.index.
+Covers coterie.cli._index_rows, coterie.cli._index_words.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 
 from coterie import search
 from coterie.cli import main
-from coterie.cli.index import _rows_of, _Text
+from coterie.cli._index_rows import TextOptions, vectors_of
 from coterie.data.npy import NpySource
 
 RNG = np.random.default_rng(0)
@@ -134,7 +134,7 @@ def test_columns_of_arrays_have_places_for_names(capsys: pytest.CaptureFixture[s
 
 def test_arrays_stay_where_they_are() -> None:
     np.save("t.npy", (10 * ROWS).astype(np.int8))
-    with _rows_of(["t.npy"], None, (), _Text(None, None, 1 << 28)) as rows:
+    with vectors_of(["t.npy"], None, (), TextOptions(None, None, 1 << 28)) as rows:
         assert isinstance(rows.source, NpySource)
         assert rows.source.rows.dtype == np.int8
 

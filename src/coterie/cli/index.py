@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from copy import copy
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coterie.cli._examples import epilog
+from coterie.cli._index_rows import TextOptions, are_places, vectors_of
+from coterie.cli._index_words import in_words, index_wording
 from coterie.cli._limits import limited
 from coterie.cli._options import (
     Columns,
@@ -24,8 +23,6 @@ from coterie.cli._options import (
     Quiet,
     Threads,
     Without,
-    check_decimal,
-    check_text_options,
     names,
 )
 from coterie.cli._outputs import (
@@ -36,13 +33,11 @@ from coterie.cli._outputs import (
     named,
     write_files,
 )
-from coterie.cli._stdin import STDIN, as_files, check_there
+from coterie.cli._stdin import check_there
 
 if TYPE_CHECKING:
+    from coterie.cli._index_rows import AnyIndex
     from coterie.data import Source
-    from coterie.search import FlatIndex, IVFPQIndex, PQIndex
-
-    AnyIndex = FlatIndex | PQIndex | IVFPQIndex
 
 index = typer.Typer(help="Build an index of vectors, search it, say what it is.")
 
@@ -79,37 +74,6 @@ _ONLY = {
     "bits": [Kind.PQ, Kind.IVF], "rotate": [Kind.PQ, Kind.IVF], "rerank": [Kind.PQ, Kind.IVF],
     "seed": [Kind.PQ, Kind.IVF],
 }  # fmt: skip
-
-#: What parameters and classes are called here.
-_WORDS = {
-    "n_subvectors": "--parts", "n_lists": "--lists", "bits": "--bits", "nprobe": "--nprobe",
-    "rerank": "--rerank", "FlatIndex": "flat", "PQIndex": "pq", "ProductQuantizer": "pq",
-    "IVFPQIndex": "ivf",
-}  # fmt: skip
-
-#: Advice that only Python can follow, and what to do here instead.
-_INSTEAD = {
-    "Input X contains NaN": "the table has no value",
-    "Input queries contains NaN": "a query has no value",
-    "Input X contains": "the table holds",
-    "Input queries contains": "a query holds",
-    "queries holds": "a query holds",
-    "and queries has": "and the queries have",
-    "pass more columns": "give more columns",
-    "pass more rows": "give more vectors",
-    "pass rows with the same": "give rows with the same",
-    'from rows and queries, or make the index with dtype="float64"': (
-        "from vectors and queries first"
-    ),
-    ', or make the index with dtype="float64"': "",
-    "make the index with keep_rows=True": "build it again with --rerank, so that it keeps them",
-    "add some first": "build it again from a file with vectors",
-    "add fewer rows, or keep their codes alone (PQIndex, IVFPQIndex)": (
-        "give fewer vectors, or keep their codes alone (--kind pq or ivf)"
-    ),
-    "open it with coterie.load": "'coterie info' says what it is",
-    "that an index's save, or 'coterie index build', wrote": "that 'coterie index build' wrote",
-}
 
 
 @index.command(epilog=epilog("index build"))
@@ -171,12 +135,12 @@ def build(
     check_outputs([Path(file) for file in files_of(vectors)], [output])
     with limited(threads, max_memory) as most_bytes:
         chosen = None if columns is None else names(columns)
-        text = _Text(decimal, header, most_bytes)
-        with _rows_of(vectors, chosen, names(without), text) as rows:
-            wording = _wording(rows.names)
-            if not chosen and not without and _are_places(rows.names):
+        text = TextOptions(decimal, header, most_bytes)
+        with vectors_of(vectors, chosen, names(without), text) as rows:
+            wording = index_wording(rows.names)
+            if not chosen and not without and are_places(rows.names):
                 rows.source.names = None  # of an array, whose columns have places alone
-            with warnings_in_a_line(wording), _in_words(wording):
+            with warnings_in_a_line(wording), in_words(wording):
                 made = _learned(kind, rows.source, metric.value, own, threads)
                 made.add(rows.source)
         if not made.n_rows:
@@ -234,7 +198,7 @@ def search(
         raise ValueError(f"{output}: it was named for ids and distances; name two files.")
     check_there([str(path)])
     with limited(threads, max_memory) as most_bytes:
-        with _in_words(_wording()):
+        with in_words(index_wording()):
             held: Any = load(path, n_threads=threads)
         asked = {"nprobe": nprobe, "rerank": rerank}
         _check_options(_kind_of(held), asked, "build the index again with")
@@ -245,11 +209,14 @@ def search(
             )
         if certified:
             _check_certifies(held, path, asked)
-        text = _Text(decimal, header, most_bytes)
-        with _rows_of(queries, held.columns, (), text, held) as rows:
-            wording, given = _wording(rows.names), {n: v for n, v in asked.items() if v is not None}
+        text = TextOptions(decimal, header, most_bytes)
+        with vectors_of(queries, held.columns, (), text, held) as rows:
+            wording, given = (
+                index_wording(rows.names),
+                {n: v for n, v in asked.items() if v is not None},
+            )
             rows.source.names = None  # the columns are those of the index, in its order
-            with warnings_in_a_line(wording), _in_words(wording):
+            with warnings_in_a_line(wording), in_words(wording):
                 # What is flat compares all vectors, and needs no proof.
                 proves = certified and _kind_of(held) is not Kind.FLAT
                 ask = held.search_certified if proves else held.search
@@ -276,139 +243,9 @@ def info(
     from coterie.search import load
 
     check_there([str(path)])
-    with limited(threads, max_memory), _in_words(_wording()):
+    with limited(threads, max_memory), in_words(index_wording()):
         held: Any = load(path)
         _tell(index_facts(held, path), None, as_json=as_json, quiet=quiet)
-
-
-class _Text(NamedTuple):
-    """How text is read, and how much of it whole."""
-
-    decimal: str | None
-    header: bool | None
-    most_bytes: int
-
-
-class _Rows(NamedTuple):
-    """Rows and the names of their columns."""
-
-    source: Source
-    names: tuple[str, ...]
-
-
-@contextmanager
-def _rows_of(
-    data: Sequence[str],
-    columns: Sequence[str] | None,
-    without: Sequence[str],
-    text: _Text,
-    index: AnyIndex | None = None,
-) -> Iterator[_Rows]:
-    """The columns of some files that are numbers, as for `coterie fit`; or those of an index.
-
-    What a reader should know of the files goes to stderr. Arrays stay where they are; other files
-    are held in memory where they are small enough.
-    """
-    from coterie.cli._given import given
-    from coterie.cli._methods import way_of
-    from coterie.cli._telling import warn
-    from coterie.data import ArraySource
-    from coterie.data.streams import open_table
-
-    check_decimal(text.decimal)
-    check_there(data)
-    with as_files(data, text=True) as places:
-        table: Any
-        with _reading(data, places, index):
-            if _is_array(places):
-                check_text_options(text.decimal, text.header)
-                table = open_table(places, columns, without=without)
-            else:
-                # As for k-means: all columns are numbers, and no cell is missing.
-                table = given(
-                    places, "kmeans", columns, way=way_of("kmeans"), without=without,
-                    categorical=(), decimal=text.decimal, header=text.header,
-                    most_bytes=text.most_bytes, scale=False,
-                )  # fmt: skip
-        for note in table.notes:
-            warn(note)
-        rows = copy(table.source) if hasattr(table, "source") else ArraySource(table.values)
-        rows.names = tuple(table.names)
-        yield _Rows(rows, rows.names)
-
-
-def _is_array(places: Sequence[str]) -> bool:
-    return len(places) == 1 and places[0].lower().endswith(".npy") and os.path.isfile(places[0])
-
-
-def _are_places(columns: Sequence[str]) -> bool:
-    """Whether columns are called as those of an array, all of them."""
-    return list(columns) == [f"x{place}" for place in range(len(columns))]
-
-
-@contextmanager
-def _reading(data: Sequence[str], places: Sequence[str], index: AnyIndex | None) -> Iterator[None]:
-    """Let errors speak of what was given, and of the columns that an index has."""
-    from coterie.data._delimited import listing
-    from coterie.errors import DataError
-
-    if index is not None:
-        _check_rows_of(data[0], places, index)
-    try:
-        yield
-    except DataError as error:
-        told = str(error)
-        if data[0] == STDIN:
-            told = told.replace(places[0], "stdin")
-        lacking, nobody_named_it, _ = told.partition("; name one of these, or rename")
-        if index is not None and nobody_named_it:
-            told = (
-                f"{lacking}; the index has the columns {listing(index.columns or ())}: give a "
-                "table that has them, or rename its columns."
-            )
-        raise DataError(told) from error
-
-
-def _check_rows_of(given: str, places: Sequence[str], index: AnyIndex) -> None:
-    """Refuse one long query where a row per query is expected."""
-    import numpy as np
-
-    if not _is_array(places) or index.n_features in (1, None):
-        return
-    shape: tuple[int, ...] = ()
-    with suppress(ValueError, EOFError, OSError):  # whoever reads it says what is wrong
-        shape = np.load(places[0], mmap_mode="r", allow_pickle=False).shape
-    if len(shape) == 1:
-        raise ValueError(
-            f"{'stdin' if given == STDIN else given}: the array has one dimension, of "
-            f"{shape[0]:,} numbers, and queries are rows of {index.n_features} columns; save it "
-            f"with a row per query, one query as an array of shape (1, {index.n_features})."
-        )
-
-
-def _wording(columns: Sequence[str] = ()) -> Callable[[str], str]:
-    """Turns sentences of Python into those of this command, with rows from 1 on."""
-    from coterie.cli._wording import Wording
-
-    turned = Wording(None, columns, _WORDS)
-
-    def wording(told: str) -> str:
-        for python, instead in _INSTEAD.items():
-            told = told.replace(python, instead)
-        return turned(told)
-
-    return wording
-
-
-@contextmanager
-def _in_words(wording: Callable[[str], str]) -> Iterator[None]:
-    """Let errors speak of the options of this command."""
-    try:
-        yield
-    except MemoryError as error:
-        raise MemoryError(wording(str(error))) from error
-    except ValueError as error:
-        raise ValueError(wording(str(error))) from error
 
 
 def _check_options(kind: Kind, own: dict[str, Any], instead: str = "use") -> None:
