@@ -244,3 +244,14 @@ def test_the_answer_of_a_query_is_studied(tmp_path: Path) -> None:
     assert {column["name"] for column in found.summary["columns"] if not column["used"]} == {
         "customer_id"
     }
+
+
+def test_durations_and_infinite_cells_are_studied_and_labelled_without_a_word() -> None:
+    rng = np.random.RandomState(0)
+    group = np.arange(200) % 2
+    table = pd.DataFrame({"far": rng.normal(size=200) + 9 * group})
+    table["took"] = pd.to_timedelta(rng.randint(1, 50, 200), unit="h")
+    table["size"] = np.where(np.arange(200) == 7, np.inf, rng.normal(size=200))
+    found = coterie.study(table, time=5)
+    assert found.has_structure
+    assert found.model.predict(table).tolist() == found.labels.tolist()

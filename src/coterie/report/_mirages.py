@@ -7,7 +7,8 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from coterie.data.columns import Column, missing_cells, numbers
+from coterie.data.columns import Column, missing_cells
+from coterie.data.encoding import finite
 from coterie.data.raw_table import RawTable
 from coterie.report._prepared import Prepared
 
@@ -74,7 +75,7 @@ def fillers(ready: Prepared, table: RawTable) -> list[tuple[str, float, int]]:
 
 def _filler(column: Column) -> tuple[float, int]:
     """The filler of a column and how many rows have it; 0 rows without one."""
-    values, counts = np.unique(numbers(column), return_counts=True)
+    values, counts = np.unique(finite(column), return_counts=True)
     values, counts = values[np.isfinite(values)], counts[np.isfinite(values)]
     if values.size < 4:
         return np.nan, 0
@@ -93,7 +94,7 @@ def far_cells(ready: Prepared, table: RawTable) -> list[tuple[str, float, int]]:
     for kind in ready.used:
         if kind.kind not in ("numeric", "count"):
             continue
-        values = numbers(table[kind.name])
+        values = finite(table[kind.name])
         values = values[np.isfinite(values)]
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]) if values.size else np.zeros(3)
         with np.errstate(over="ignore"):

@@ -86,7 +86,7 @@ class StudyModel(BaseEstimator):
 
     def predict(self, X: Any) -> Labels:
         """The cluster of every row of a raw table."""
-        return self.place(X).labels
+        return self._placed(X, warns=True).labels
 
     def place(self, X: Any) -> Placed:
         """The cluster of every row, how sure that is, and how far the row is from its mean.
@@ -96,13 +96,17 @@ class StudyModel(BaseEstimator):
         the border of both, of all other clusters the least; else the share of the 15 nearest
         studied rows with the same label. One cluster: 1.
         """
+        return self._placed(X, warns=False)
+
+    def _placed(self, X: Any, *, warns: bool) -> Placed:
+        """`place`, which may warn of cells that count as missing."""
         table = self._columns(raw_table(X))
         learned = [_code(told) for told in self.codes_]
         index = None if self.rows_ is None else Index(self.rows_)
         table = RawTable(table.names, tuple(map(_as_learned, table.cells, learned)))
         lost = [said for one, cells in zip(learned, table.cells, strict=True)
                 if (said := _lost(one, cells))]  # fmt: skip
-        if lost:
+        if lost and warns:
             told = "; ".join(lost[:3]) + (f"; so in {len(lost) - 3} more columns" * (len(lost) > 3))
             warnings.warn(
                 f"StudyModel: {told}. They count as the mean of their column.", AdviceWarning,
@@ -229,6 +233,8 @@ def _lost(code: ColumnCode, column: Column) -> str:
     """How many cells hold something that the study has not learned; empty where none does."""
     there = ~missing_cells(column)
     if isinstance(code, Measure):
+        if column.dtype.kind != "O":  # NaN and infinity are missing to a study, too
+            return ""
         lost, what = there & np.isnan(finite(column)), "no numbers"
     else:
         lost, what = there & (codes(column, code.levels) < 0), "levels that the study has not met"
