@@ -12,6 +12,7 @@ from evaluate_twins import LABELLINGS, table_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+import coterie.evaluate as ev
 from coterie.evaluate import contingency_matrix, mutual_info_score, rand_score
 from coterie.evaluate._contingency import read_table
 
@@ -121,3 +122,32 @@ def test_errors() -> None:
 def test_tables_that_hold_no_counts_are_told(table: object, words: str) -> None:
     with pytest.raises(ValueError, match=f"^rand_score: {words}"):
         rand_score(contingency=table)
+
+
+SCORES = [name for name in ev.external.__all__ if name[0].islower()]
+BY_CHANCE = ("adjusted_mutual_info_score", "expected_mutual_info")
+
+
+@pytest.mark.parametrize("large", [2**53, 2**62, 1e300])
+@pytest.mark.parametrize("name", SCORES)
+def test_more_rows_than_float64_counts_are_shares(name: str, large: Any) -> None:
+    if name in ("contingency_matrix", "entropy"):
+        return
+    score, table = getattr(ev, name), [[3, 1, 0], [0, 1, 4]]
+    many = [[cell * large for cell in row] for row in table]
+    if large == 2**62:
+        many = [[2**62, 2**61, 0], [0, 2**61, 2**62]]  # their sum is beyond int64
+        table = [[2, 1, 0], [0, 1, 2]]
+    if name in BY_CHANCE:
+        with pytest.raises(ValueError, match=r"more than 2\*\*53 of them"):
+            score(contingency=many)
+    else:
+        wanted = score(contingency=np.array(table) / np.sum(table))
+        np.testing.assert_allclose(score(contingency=many), wanted, rtol=1e-12)
+
+
+def test_sums_that_overflow_are_told() -> None:
+    with pytest.raises(ValueError, match=r"rand_score: .* so large that their sum overflows"):
+        rand_score(contingency=[[1e308, 1e308], [1.0, 1.0]])
+    with pytest.raises(ValueError, match=r"rand_score: .* divide them by a constant"):
+        rand_score([0, 1, 1], [0, 1, 0], sample_weight=[1e308, 1e308, 1.0])

@@ -134,5 +134,9 @@ def test_errors() -> None:
             davies_bouldin_score(rows, LABELS)
     with pytest.raises(ValueError, match="overflow float64; divide X by a constant"):
         davies_bouldin_score(X * 1e200, LABELS)
+    with pytest.raises(ValueError, match=r"there is 1 row; this score compares"):
+        davies_bouldin_score(X[:1], [0])
+    with pytest.raises(ValueError, match=r"there are 0 rows in clusters of 300 \(the others are n"):
+        davies_bouldin_score(X, np.full(300, -1), noise="drop")
     with pytest.raises(ValueError, match="no row is in a cluster"):
         open_rows("who", X, np.full(300, -1), noise="drop", at_least=1)

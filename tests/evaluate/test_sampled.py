@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from test_scatter_scores import drawn
 
 import coterie.evaluate as ev
+from coterie.distance import pairwise
 from streams import Stream
 
 rng = np.random.default_rng(0)
@@ -54,6 +56,22 @@ def test_streams_weights_and_noise() -> None:
     found = ev.sampled_silhouette_score(X, noisy, sample_size=1000, noise="drop")
     assert found.score == pytest.approx(ev.silhouette_score(X, noisy, noise="drop"))
     assert found.n_sampled == (noisy >= 0).sum()
+
+
+@pytest.mark.parametrize("noise", ["cluster", "drop", "singletons"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_given_distances_are_as_good_as_rows(noise: str, weighted: bool) -> None:
+    rows, labels = X[:200], LABELS[:200] - 1
+    times = np.random.default_rng(2).integers(0, 3, 200) if weighted else None
+    options = {"noise": noise, "sample_weight": times, "random_state": 0}
+    square = pairwise(rows)
+    for size in (50, 1000):
+        wanted = ev.sampled_silhouette_score(rows, labels, sample_size=size, **options)
+        for given in (square, sp.csr_matrix(square)):
+            found = ev.sampled_silhouette_score(
+                given, labels, sample_size=size, metric="precomputed", **options
+            )
+            np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
 def test_wrong_sizes_are_refused() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import sklearn.metrics as reference
@@ -196,6 +197,14 @@ def test_samples_of_scikit_learn() -> None:
             for score in (ev.silhouette_score, reference.silhouette_score)
         )
         assert found == pytest.approx(expected, abs=1e-7)
+    names = [f"x{column}" for column in range(len(X))]
+    for rows, metric in ((X, "euclidean"), (pairwise(X), "precomputed")):
+        options = {"metric": metric, "sample_size": 20, "random_state": 3}
+        expected = ev.silhouette_score(rows, labels, **options)
+        columns = dict(zip(names, rows.T, strict=False))
+        kinds = (pd.DataFrame(columns), pa.table(columns), sp.coo_matrix(rows), rows.tolist())
+        for table in kinds:
+            assert ev.silhouette_score(table, labels, **options) == pytest.approx(expected)
     streamed = ev.silhouette_score(Stream(X), labels, sample_size=20, random_state=3)
     assert streamed == ev.silhouette_score(X, labels, sample_size=20, random_state=3)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -73,3 +74,9 @@ def test_refusals() -> None:
         hopkins(np.ones((5, 2)), n_probes=0)
     with pytest.raises(ValueError, match="NaN"):
         hopkins([[1.0, np.nan], [1.0, 2.0]])
+
+
+def test_rows_of_a_file_are_those_of_the_array(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    np.save(tmp_path / "rows.npy", X)
+    assert hopkins(tmp_path / "rows.npy", random_state=0) == hopkins(X, random_state=0)

@@ -1,5 +1,7 @@
 """Stability against its definition by sets, on clusters that come back and those that do not."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -104,5 +106,12 @@ def test_what_cannot_be_done_is_refused(options: dict) -> None:
     name = next(iter(options))
     with pytest.raises(ValueError, match=f"^stability: {name}="):
         stability(X, KMeans(2), **options)
-    with pytest.raises(ValueError, match="not in memory"):
-        stability("rows.npy", KMeans(2))
+    with pytest.raises(ValueError, match=r"^stability: X is a generator"):
+        stability((row for row in four_clusters()), KMeans(2))
+
+
+def test_rows_of_a_file_are_those_of_the_array(tmp_path: Path) -> None:
+    np.save(tmp_path / "rows.npy", four_clusters())
+    found = stability(str(tmp_path / "rows.npy"), KMeans(4), n_resamples=3, random_state=0)
+    wanted = stability(four_clusters(), KMeans(4), n_resamples=3, random_state=0)
+    np.testing.assert_array_equal(found.samples, wanted.samples)

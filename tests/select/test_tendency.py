@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist
 
 from coterie.select import Tendency, dip_test, tendency
 from coterie.select.tendency import _principal
+from streams import Stream
 
 
 def two_heaps(n_rows: int = 120, n_cols: int = 3) -> Any:
@@ -239,6 +240,9 @@ def test_refusals() -> None:
         tendency([[1.0, np.nan], [1.0, 2.0]])
     with pytest.raises(ValueError, match="minimum of 2"):
         tendency([[1.0, 2.0]])
+    for n_rows in (0, 1):
+        with pytest.raises(ValueError, match=f"tendency: X has {n_rows} rows?, which tell nothing"):
+            tendency(Stream(np.zeros((n_rows, 2))))
     with pytest.raises(ValueError, match="tendency: could not convert string to float: 'x'"):
         tendency([[1.0, "x"], [1.0, "y"]])
 

@@ -19,6 +19,8 @@ Floats = npt.NDArray[np.float64]
 #: A table with at most so many cells per row, or so many in all, is counted cell by cell.
 _CELLS_A_ROW = 8
 _FEW_CELLS = 1 << 16
+#: From so many rows on float64 does not know each number of them.
+_MOST_ROWS = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Contingency:
         """Whether all counts are whole numbers, so that they may be numbers of rows."""
         if self.counts.dtype.kind in "iu":
             return True
-        return bool((self.counts == np.rint(self.counts)).all())
+        return self.total < _MOST_ROWS and bool((self.counts == np.rint(self.counts)).all())
 
     @cached_property
     def class_sizes(self) -> Floats:
@@ -136,11 +138,20 @@ def count_pairs(who: str, true: Coded, pred: Coded, sample_weight: Any = None) -
     else:
         found, at = np.unique(place, return_inverse=True)
         counts = np.bincount(at.ravel(), weights)
-    return _without_empty(found // max(1, pred.n_clusters), found % max(1, pred.n_clusters), counts)
+    n_clusters = max(1, pred.n_clusters)
+    return _without_empty(who, found // n_clusters, found % n_clusters, counts)
 
 
-def _without_empty(classes: Ints, clusters: Ints, counts: npt.NDArray[Any]) -> Contingency:
+def _without_empty(
+    who: str, classes: Ints, clusters: Ints, counts: npt.NDArray[Any]
+) -> Contingency:
     """A table numbered anew, since leaving rows out may have emptied some clusters."""
+    with np.errstate(over="ignore"):
+        if np.isinf(counts.sum(dtype=np.float64)):
+            raise ValueError(
+                f"{who}: counts or weights are so large that their sum overflows float64; divide "
+                "them by a constant."
+            )
     kept_classes, classes = np.unique(classes, return_inverse=True)
     kept_clusters, clusters = np.unique(clusters, return_inverse=True)
     return Contingency(
@@ -175,13 +186,12 @@ def _given_table(who: str, contingency: Any) -> Contingency:
         )
     if not counts.size:
         raise ValueError(f"{who}: contingency is all zeros; pass a table of some rows.")
-    if counts.dtype.kind == "f":
-        if (counts == np.rint(counts)).all() and counts.sum() < 2.0**53:
-            counts = counts.astype(np.int64)
-    else:
-        counts = counts.astype(np.int64)
+    with np.errstate(over="ignore"):
+        few = counts.sum(dtype=np.float64) < _MOST_ROWS
+    whole = counts.dtype.kind != "f" or bool((counts == np.rint(counts)).all())
+    counts = counts.astype(np.int64 if few and whole else np.float64)
     order = np.lexsort((clusters, classes))
-    return _without_empty(classes[order], clusters[order], counts[order])
+    return _without_empty(who, classes[order], clusters[order], counts[order])
 
 
 def contingency_matrix(

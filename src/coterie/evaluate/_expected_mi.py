@@ -19,8 +19,9 @@ def expected_mi(who: str, table: Contingency) -> float:
     """
     if not table.whole:
         raise ValueError(
-            f"{who}: chance is over numberings of rows, and the table holds parts of rows; pass "
-            "counts, or use normalized_mutual_info_score for probabilities."
+            f"{who}: chance is over numberings of rows, and the table holds parts of rows, or more "
+            "than 2**53 of them; pass counts, or use normalized_mutual_info_score for "
+            "probabilities."
         )
     if min(table.shape) <= 1:
         return 0.0

@@ -54,8 +54,8 @@ def by_cluster(given: LabelledRows) -> Runs:
     return Runs(order, starts, given.totals(), weights)
 
 
-#: From a slice of the sorted rows to their distances to all sorted rows.
-Measure = Callable[[slice], Floats]
+#: From some of the sorted rows, by their places, to their distances to all sorted rows.
+Measure = Callable[[slice | Ints], Floats]
 
 
 def tiles(runs: Runs, measure: Measure) -> Iterator[tuple[slice, Floats]]:
@@ -72,7 +72,7 @@ def measured(
     """Distances of prepared rows."""
     ordered = np.ascontiguousarray(rows[runs.order])
 
-    def measure(some: slice) -> Floats:
+    def measure(some: slice | Ints) -> Floats:
         lengths = metric.lengths(ordered[some], ordered, n_threads)
         metric.check_lengths(lengths, who)
         return lengths
@@ -83,7 +83,7 @@ def measured(
 def looked_up(square: Any, runs: Runs) -> Measure:
     """Distances that were given, dense or CSR, where what is not stored is 0."""
 
-    def measure(some: slice) -> Floats:
+    def measure(some: slice | Ints) -> Floats:
         lines = square[runs.order[some]]
         dense = lines.toarray() if sp.issparse(lines) else np.asarray(lines)
         return np.asarray(dense[:, runs.order], dtype=np.float64)

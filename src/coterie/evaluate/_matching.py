@@ -131,5 +131,5 @@ def pair_sets_index(
     alike = table.counts / np.maximum(sizes[table.classes], others[table.clusters])
     matched = _best_matching(who, table, alike)
     sizes, others = (np.sort(margin)[::-1][:fewest] for margin in (sizes, others))
-    by_chance = float((sizes * others / table.total / np.maximum(sizes, others)).sum())
+    by_chance = float((np.minimum(sizes, others) / table.total).sum())
     return max(0.0, (matched - by_chance) / (most - by_chance))

@@ -202,8 +202,10 @@ def check_n_clusters(given: LabelledRows, at_least: int = 2) -> None:
     """Refuse fewer clusters than the score compares, and as many as there are rows."""
     n_rows = float(given.totals().sum())
     if not at_least <= given.n_clusters < n_rows:
-        found = f"there are {n_rows:g} rows"
-        if given.weights is not None:
+        found = "there is 1 row" if n_rows == 1 else f"there are {n_rows:g} rows"
+        if given.n_clusters == 0 and given.codes.size:
+            found += f" in clusters of {given.codes.size} (the others are noise, or weigh nothing)"
+        elif given.weights is not None:
             found = f"the weights sum to {n_rows:g} rows (2 is a row twice: scale them)"
         # The first words are scikit-learn's, which tools look for.
         raise ValueError(

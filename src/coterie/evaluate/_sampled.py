@@ -14,8 +14,10 @@ from coterie._random import check_random_state
 from coterie.distance import Metric, RowFunction, as_metric
 from coterie.evaluate._coded import Noise
 from coterie.evaluate._compared import open_compared
+from coterie.evaluate._lengths_by_cluster import by_cluster, looked_up
 from coterie.evaluate._passes import Part
 from coterie.evaluate._rows import LabelledRows
+from coterie.evaluate._silhouette import opened_square
 
 Floats = npt.NDArray[np.float64]
 
@@ -76,12 +78,16 @@ def sampled_silhouette_score(
         {"sample_size": sample_size, "confidence": confidence},
         {"sample_size": whole(2), "confidence": real(0, 1)},
     )
-    given, asked = open_compared(who, X, labels, metric, kwds, sample_weight, noise, n_threads)
-    drawn, correction = _draw(given, sample_size, check_random_state(random_state))
-    rows = given.source.pick(drawn).rows
-    by, params = asked
-    found = as_metric(by, rows, who=who, **params)
-    values = _silhouettes(given, found, found.prepare(rows), given.codes[drawn])
+    rng = check_random_state(random_state)
+    if isinstance(metric, str) and metric == "precomputed":
+        given, square = opened_square(who, X, labels, sample_weight, noise)
+        drawn, correction = _draw(given, sample_size, rng)
+        sums = _sums_looked_up(given, square, drawn)
+    else:
+        given, asked = open_compared(who, X, labels, metric, kwds, sample_weight, noise, n_threads)
+        drawn, correction = _draw(given, sample_size, rng)
+        sums = _sums_measured(given, drawn, *asked)
+    values = _silhouettes(given, sums, given.codes[drawn])
     score = float(values.mean())
     error = math.sqrt(max(0.0, correction) * float(values.var(ddof=1)) / values.size)
     margin = float(student_t.ppf((1 + confidence) / 2, values.size - 1)) * error if error else 0.0
@@ -103,12 +109,39 @@ def _draw(
     return np.sort(rng.permutation(kept)[:size]), 1 - size / kept.size
 
 
-def _silhouettes(
-    given: LabelledRows, metric: Metric, sample: npt.NDArray[Any], own: npt.NDArray[np.int32]
+def _sums_looked_up(given: LabelledRows, square: Any, drawn: npt.NDArray[np.int64]) -> Floats:
+    """Summed distances of the sample to the rows of each cluster, which were given."""
+    runs = by_cluster(given)
+    place_of = np.empty(given.codes.size, dtype=np.int64)
+    place_of[runs.order] = np.arange(runs.n_rows)
+    measure, places = looked_up(square, runs), place_of[drawn]
+    sums = np.empty((drawn.size, given.n_clusters))
+    step = max(1, _TILE_NUMBERS // runs.n_rows)
+    for start in range(0, drawn.size, step):
+        lengths = measure(places[start : start + step])
+        if runs.weights is not None:
+            lengths = lengths * runs.weights
+        sums[start : start + step] = np.add.reduceat(lengths, runs.starts[:-1], axis=1)
+    return sums
+
+
+def _sums_measured(
+    given: LabelledRows,
+    drawn: npt.NDArray[np.int64],
+    metric: str | RowFunction | Metric,
+    params: dict[str, Any],
 ) -> Floats:
-    """Exact silhouettes of prepared rows, by one pass over all."""
-    sums = given.summed(_add_lengths, metric, sample, shape=(own.size, given.n_clusters))
-    metric.check_lengths(sums, given.who)
+    """The same sums by one pass over all rows."""
+    rows = given.source.pick(drawn).rows
+    found = as_metric(metric, rows, who=given.who, **params)
+    shape = drawn.size, given.n_clusters
+    sums = given.summed(_add_lengths, found, found.prepare(rows), shape=shape)
+    found.check_lengths(sums, given.who)
+    return sums
+
+
+def _silhouettes(given: LabelledRows, sums: Floats, own: npt.NDArray[np.int32]) -> Floats:
+    """Exact silhouettes of rows of the clusters `own`, by their distances to all clusters."""
     totals, here = given.totals(), np.arange(own.size)
     others = totals[own] - 1
     with np.errstate(divide="ignore", invalid="ignore"):

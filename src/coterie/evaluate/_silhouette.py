@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from coterie._checks import NONE, check_params, whole
 from coterie._doors import check_weights
@@ -79,7 +80,7 @@ def silhouette_samples(
     """
     who = "silhouette_samples"
     if isinstance(metric, str) and metric == "precomputed":
-        return _of_square(*_opened_square(who, X, labels, sample_weight, noise))
+        return _of_square(*opened_square(who, X, labels, sample_weight, noise))
     given, asked = open_compared(who, X, labels, metric, kwds, sample_weight, noise, n_threads)
     if isinstance(metric, str) and metric in QUICK:
         return silhouettes_by_squares(given, as_metric(metric, who=who, **kwds))
@@ -120,7 +121,7 @@ def silhouette_score(
         weights = check_weights(who, sample_weight, n_labels)
         sample_weight = None if weights is None else weights[chosen]
     if isinstance(metric, str) and metric == "precomputed":
-        given, square = _opened_square(who, X, labels, sample_weight, noise)
+        given, square = opened_square(who, X, labels, sample_weight, noise)
         return weighted_mean(_of_square(given, square), given.weights)
     given, asked = open_compared(who, X, labels, metric, kwds, sample_weight, noise, n_threads)
     if isinstance(metric, str) and metric in QUICK:
@@ -189,7 +190,11 @@ def _rows_at(X: Any, chosen: npt.NDArray[Any], *, square: bool) -> Any:
     named = elsewhere(X)
     if named is not None:
         return named.pick(chosen)
-    rows = X.iloc if hasattr(X, "iloc") else X if hasattr(X, "shape") else np.asarray(X)
+    if hasattr(X, "iloc"):
+        return X.iloc[chosen, chosen] if square else X.iloc[chosen]
+    if hasattr(X, "take") and hasattr(X, "select"):  # a table of Arrow
+        return X.take(chosen).select(chosen.tolist()) if square else X.take(chosen)
+    rows = X.tocsr() if sp.issparse(X) else X if hasattr(X, "shape") else np.asarray(X)
     return rows[chosen][:, chosen] if square else rows[chosen]
 
 
@@ -201,7 +206,7 @@ def weighted_mean(values: Floats, weights: Floats | None) -> float:
     return float((weights[kept] * values[kept]).sum() / weights[kept].sum())
 
 
-def _opened_square(
+def opened_square(
     who: str, X: Any, labels: Any, sample_weight: Any, noise: Noise
 ) -> tuple[LabelledRows, Any]:
     """Labels, and distances that were given."""

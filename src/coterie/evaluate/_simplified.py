@@ -156,7 +156,8 @@ def medoid_silhouette_score(
     """The mean of how much nearer rows are to their nearest medoid than to the next.
 
     Lenssen & Schubert (2022): the mean of 1 - d1 / d2 with the distances to the nearest and the
-    second nearest medoid, 0 where both are 0. From 0 to 1. O(n k d), streams over any source.
+    second nearest medoid, 0 where both are 0. From 0 to 1. O(n k d), streams over any source. There
+    are no labels, so no row is noise: all count, but those of weight 0.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from scipy.stats import beta
 
 from coterie._checks import NONE, check_params, whole
 from coterie._doors import checked
+from coterie._in_memory import held
 from coterie._random import check_random_state
 from coterie.neighbors import knn
 
@@ -50,7 +51,7 @@ def hopkins(X: Any, *, n_probes: int | None = None, random_state: Any = None) ->
 
     Parameters
     ----------
-    X : array of shape (n_rows, n_features)
+    X : array or data frame of shape (n_rows, n_features), or what says where rows are
         Columns without spread are left out.
     n_probes : int or None, default=None
         How many places and how many rows, m; None: a tenth of the rows, 10 to 100. More than a
@@ -60,7 +61,8 @@ def hopkins(X: Any, *, n_probes: int | None = None, random_state: Any = None) ->
     """
     who = "hopkins"
     check_params(who, {"n_probes": n_probes}, {"n_probes": NONE | whole(1)})
-    rows = checked(who, X, dtype=np.float64, ensure_min_samples=2)
+    given = held(who, X, "a search for nearest neighbours")
+    rows = checked(who, given, dtype=np.float64, ensure_min_samples=2)
     n_rows = rows.shape[0]
     n_probes = min(n_rows, int(np.clip(n_rows // 10, 10, 100)) if n_probes is None else n_probes)
     return hopkins_of(rows, n_probes, check_random_state(random_state))

@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from coterie._checks import CALLABLE, NONE, Rule, check_params, one_of, real, whole
 from coterie._distinct import distinct
+from coterie._doors import refuse_lazy
+from coterie._in_memory import held
 from coterie._progress import says_stop
 from coterie._random import check_random_state
 from coterie.evaluate import contingency_matrix
 from coterie.select._fits import check_estimator, labels_of, seeded
-from coterie.select._problem import in_memory, is_remote, take
+from coterie.select._problem import in_memory, take
 from coterie.select._quiet_fit import fit_quietly
 from coterie.select.k_choice import SelectionProgress
 
@@ -127,8 +129,9 @@ def stability(
 
     Parameters
     ----------
-    X : array or data frame of shape (n_rows, n_features), or distances where the metric of the
-        estimator is "precomputed"
+    X : array or data frame of shape (n_rows, n_features), or what says where rows are; distances
+        where the metric of the estimator is "precomputed"
+        Rows elsewhere are taken into memory.
     estimator
         Anything with `fit` and labels: centroids, mixtures, trees, densities.
     scheme : {"bootstrap", "subsample"}, default="bootstrap"
@@ -163,9 +166,8 @@ def stability(
     given = {name: value for name, value in locals().items() if name in _RULES}
     check_params(who, given, _RULES)
     check_estimator(who, estimator)
-    X = in_memory(who, X)
-    if is_remote(X):
-        raise ValueError(f"{who}: X is not in memory, and resamples are; pass an array of rows.")
+    refuse_lazy(who, X)
+    X = in_memory(who, held(who, X, "resampling"))
     rng = check_random_state(random_state)
     model = fit_quietly(seeded(estimator, rng), X)
     labels = labels_of(model, X)

@@ -148,6 +148,9 @@ def _draw_rows(who: str, X: Any, rng: np.random.RandomState) -> Floats:
             given = given[np.sort(rng.permutation(given.shape[0])[:_MOST_ROWS])]
         return np.asarray(dense(who, given), dtype=np.float64)
     source = as_source(source, None, resolve_n_threads(None, who))
+    if source.n_rows < 2:
+        there = f"{source.n_rows} row{'s' * (source.n_rows != 1)}"
+        raise ValueError(f"{who}: X has {there}, which tell nothing; pass two or more.")
     drawn = source.sample(_MOST_ROWS, 2, rng)
     rows = drawn.take(np.arange(drawn.n_rows))
     check_finite(who, rows, source.names)
