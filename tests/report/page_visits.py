@@ -1,82 +1,82 @@
-"""Chromium for tests of the page; where there is none, they are skipped."""
+"""Visits of the page in Chromium; where there is none, tests of it are skipped."""
 
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
 
-WAIT = 30_000  # ms, for a busy machine
+import browsers
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     for name in ("jinja2", "plotly"):
         pytest.importorskip(name)
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-    if path is None:
-        pytest.skip("there is no Chromium here")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
-        )
+    with browsers.launched() as started:
         yield started
-        started.close()
 
 
-class Visit:
-    """A page that was opened, with all that it did besides showing itself."""
-
-    def __init__(self, tab: Any) -> None:
-        self.tab = tab
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        tab.on("console", self._heard)
-        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
-        tab.on("dialog", lambda dialog: self.complaints.append(f"dialog {dialog.message}"))
-        tab.on("request", lambda request: self.requests.append(request.url))
-
-    def _heard(self, message: Any) -> None:
-        if message.type == "error":
-            self.complaints.append(message.text)
+class Visit(browsers.Tab):
+    """A page of a study that was opened."""
 
     def see_all(self) -> None:
         """Scroll through the page, so that everything is drawn."""
-        self.tab.evaluate(
+        self.page.evaluate(
             "document.querySelectorAll('details').forEach((part) => { part.open = true; })"
         )
-        for chart in self.tab.locator(".chart").all():
+        for chart in self.page.locator(".chart").all():
             self.see(chart)
 
     def see(self, chart: Any) -> None:
-        """Scroll to a chart and wait until it is drawn.
-
-        Not by Playwright's own scrolling: that waits for frames, and a busy browser without a
-        screen may stop making them; asked for a picture, it makes one.
-        """
-        deadline = monotonic() + WAIT / 1000
+        """Scroll to a chart and wait until it is drawn."""
         drawn = chart.locator(".main-svg").first
-        while monotonic() < deadline and not drawn.is_visible():
-            chart.evaluate("(chart) => chart.scrollIntoView({ behavior: 'instant' })")
-            self.tab.wait_for_timeout(50)
-            if not drawn.is_visible():
-                self.tab.screenshot()
-        assert drawn.is_visible(), f"{chart} was not drawn"
-        chart.evaluate("(chart) => chart.scrollIntoView({ behavior: 'instant', block: 'center' })")
+        self.until(drawn.is_visible, lambda: self.scroll_to(chart), what=f"{chart} is drawn")
+        self.scroll_to(chart)
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Where a place of the map is on the screen."""
-        box, place = self.tab.locator("#plane").bounding_box(), self.tab.evaluate(
-            "([x, y]) => { const { xaxis, yaxis } = document.getElementById('plane')._fullLayout;"
-            "return [xaxis._offset + xaxis.d2p(x), yaxis._offset + yaxis.d2p(y)]; }", [x, y]
-        )  # fmt: skip
-        return box["x"] + place[0], box["y"] + place[1]
+        left, top = self.page.evaluate(
+            "([x, y]) => { const plane = document.getElementById('plane');"
+            "const { left, top } = plane.getBoundingClientRect();"
+            "const { xaxis, yaxis } = plane._fullLayout;"
+            "return [left + xaxis._offset + xaxis.d2p(x), top + yaxis._offset + yaxis.d2p(y)]; }",
+            [x, y],
+        )
+        return left, top
+
+    def point_at(self, x: float, y: float) -> Any:
+        """Move the mouse to a place of the map until the values of a row are told; their box."""
+        tip = self.page.locator("#tip")
+
+        def move() -> None:
+            across, down = self.at(x, y)
+            self.page.mouse.move(across - 4, down - 4)
+            self.page.mouse.move(across, down)
+
+        self.see(self.page.locator("#plane"))
+        self.until(tip.is_visible, move, what="the row under the mouse is told")
+        return tip
+
+    def brush(self, low: tuple[float, float], high: tuple[float, float]) -> None:
+        """Draw a box between two places of the map until its rows are listed."""
+        box = self.page.get_by_role("button", name="Box")
+        self.press(box)
+        self.until(lambda: box.get_attribute("aria-pressed") == "true", what="the box is chosen")
+
+        def draw() -> None:
+            start, end = self.at(*low), self.at(*high)
+            self.page.mouse.move(*start)
+            self.page.mouse.down()
+            self.page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+            self.page.mouse.move(*end)
+            self.page.mouse.up()
+
+        self.see(self.page.locator("#plane"))
+        self.until(self.page.locator("#rows").is_visible, draw, what="rows are listed")
 
 
 @pytest.fixture
@@ -97,10 +97,9 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Any]:
             **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **settings}
         )
         contexts.append(context)
-        context.set_default_timeout(WAIT)
-        seen = Visit(context.new_page())
-        seen.tab.goto(path.as_uri())
-        seen.see(seen.tab.locator("#plane"))
+        seen = Visit(context)
+        seen.page.goto(path.as_uri())
+        seen.see(seen.page.locator("#plane"))
         return seen
 
     yield opened

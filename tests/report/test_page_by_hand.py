@@ -19,9 +19,7 @@ def test_hovering_shows_the_values_of_the_row(visit: Any) -> None:
     summary = summaries.three()
     seen = visit(summary)
     x, y = summaries.lonely_point(summary)
-    seen.tab.mouse.move(*seen.at(x, y))
-    tip = seen.tab.locator("#tip")
-    tip.wait_for()
+    tip = seen.point_at(x, y)
     at = summary["map"]["x"].index(x)
     told = tip.inner_text()
     assert f"row {summary['map']['row'][at]}" in told
@@ -34,25 +32,25 @@ def test_hovering_shows_the_values_of_the_row(visit: Any) -> None:
 
 def test_choosing_a_cluster_shows_its_profile(visit: Any) -> None:
     seen = visit(summaries.three())
-    cards = seen.tab.locator(".card:visible")
+    cards = seen.page.locator(".card:visible")
     assert cards.count() == 1
     assert "heavy" in cards.inner_text()
-    seen.tab.locator("#chips [data-cluster='2']").click()
+    seen.press(seen.page.locator("#chips [data-cluster='2']"))
     assert cards.count() == 1
     assert "small" in cards.locator("h4").inner_text()
     faded = (
         "Array.from(document.getElementById('plane').data).slice(1).map((t) => t.marker.opacity)"
     )
-    assert seen.tab.get_by_role("link", name="What distinguishes small").is_visible()
-    opacities = seen.tab.evaluate(faded)
+    assert seen.page.get_by_role("link", name="What distinguishes small").is_visible()
+    opacities = seen.page.evaluate(faded)
     assert opacities[0] == opacities[1] < opacities[2]
-    seen.tab.keyboard.press("Escape")
-    assert len(set(seen.tab.evaluate(faded))) == 1
+    seen.page.keyboard.press("Escape")
+    assert len(set(seen.page.evaluate(faded))) == 1
 
-    seen.tab.locator("[role=tab][aria-selected=true]").focus()
-    seen.tab.keyboard.press("ArrowLeft")
+    seen.page.locator("[role=tab][aria-selected=true]").focus()
+    seen.page.keyboard.press("ArrowLeft")
     assert "long-billed" in cards.locator("h4").inner_text()
-    assert seen.tab.locator("#chips [data-cluster='1']").get_attribute("aria-pressed") == "true"
+    assert seen.page.locator("#chips [data-cluster='1']").get_attribute("aria-pressed") == "true"
     assert seen.complaints == []
 
 
@@ -61,36 +59,30 @@ def test_clicking_a_point_chooses_its_cluster(visit: Any) -> None:
     seen = visit(summary)
     x, y = summaries.lonely_point(summary)
     label = summary["map"]["label"][summary["map"]["x"].index(x)]
-    seen.tab.mouse.click(*seen.at(x, y))
-    chip = seen.tab.locator(f"#chips [data-cluster='{label}'][aria-pressed=true]")
-    chip.wait_for()
+    chip = seen.page.locator(f"#chips [data-cluster='{label}'][aria-pressed=true]")
+    seen.until(
+        chip.is_visible, lambda: seen.page.mouse.click(*seen.at(x, y)), what="the cluster is chosen"
+    )
 
 
 @pytest.mark.parametrize("name", ["three", "large"])
 def test_a_brushed_region_gives_its_rows(visit: Any, name: str) -> None:
     summary = getattr(summaries, name)()
     seen = visit(summary)
-    seen.tab.get_by_role("button", name="Box").click()
-    low, high = seen.at(1.5, -2.5), seen.at(6.0, 2.5)
-    seen.tab.mouse.move(*low)
-    seen.tab.mouse.down()
-    seen.tab.mouse.move((low[0] + high[0]) / 2, (low[1] + high[1]) / 2)
-    seen.tab.mouse.move(*high)
-    seen.tab.mouse.up()
-    seen.tab.locator("#rows").wait_for()
+    seen.brush((1.5, -2.5), (6.0, 2.5))
     given = summary["map"]
     sure = [
         row
         for row, x, y in zip(given["row"], given["x"], given["y"], strict=True)
         if 1.6 < x < 5.9 and -2.4 < y < 2.4
     ]
-    title = seen.tab.locator("#rows-title").inner_text()
+    title = seen.page.locator("#rows-title").inner_text()
     n_rows = int(title.split()[0])
     assert 0 < len(sure) <= n_rows < len(given["row"])
-    assert seen.tab.locator("#rows-table tbody tr").count() == min(n_rows, 200)
+    assert seen.page.locator("#rows-table tbody tr").count() == min(n_rows, 200)
 
-    with seen.tab.expect_download() as download:
-        seen.tab.get_by_role("button", name="Download CSV").click()
+    with seen.page.expect_download() as download:
+        seen.press(seen.page.get_by_role("button", name="Download CSV"))
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
     names = [column["name"] for column in given["columns"]]
     assert lines[0] == ",".join(["row", "cluster", "confidence", *names])
@@ -104,34 +96,34 @@ def test_a_brushed_region_gives_its_rows(visit: Any, name: str) -> None:
             assert text == ("" if value is None else column["levels"][value])
         else:
             assert float(text) == (value if name == "three" else pytest.approx(value, rel=1e-6))
-    seen.tab.get_by_role("button", name="Close").click()
-    assert not seen.tab.locator("#rows").is_visible()
+    seen.press(seen.page.get_by_role("button", name="Close"))
+    assert not seen.page.locator("#rows").is_visible()
     assert seen.complaints == []
 
 
 def test_rows_are_copied(visit: Any) -> None:
     seen = visit(summaries.three(), permissions=["clipboard-read", "clipboard-write"])
-    seen.tab.locator(".card:visible").get_by_role("button", name="List its rows").click()
-    seen.tab.get_by_role("button", name="Copy as CSV").click()
-    seen.tab.get_by_text("Copied 101 rows.").wait_for()
-    copied = seen.tab.evaluate("navigator.clipboard.readText()")
+    seen.press(seen.page.locator(".card:visible").get_by_role("button", name="List its rows"))
+    seen.press(seen.page.get_by_role("button", name="Copy as CSV"))
+    seen.page.get_by_text("Copied 101 rows.").wait_for()
+    copied = seen.page.evaluate("navigator.clipboard.readText()")
     assert len(copied.splitlines()) == 102
 
 
 def test_colour_by_a_column(visit: Any) -> None:
     seen = visit(summaries.three())
-    choice = seen.tab.locator("#color-by")
+    choice = seen.page.locator("#color-by")
     colors = "Array.from(document.getElementById('plane').data[1].marker.color)"
     choice.select_option(label="body mass (g)")
-    legend = seen.tab.locator("#legend")
+    legend = seen.page.locator("#legend")
     assert "body mass (g)" in legend.inner_text()
     assert "missing (" in legend.inner_text()
-    shades = seen.tab.evaluate(colors)
+    shades = seen.page.evaluate(colors)
     assert len(set(shades)) > 20
     assert min(shades) == -0.25  # a missing cell
     choice.select_option(label="island")
     assert "Torgersen (" in legend.inner_text()
-    assert len(set(seen.tab.evaluate(colors))) <= 4
+    assert len(set(seen.page.evaluate(colors))) <= 4
     choice.select_option(label="cluster")
     assert not legend.is_visible()
     assert seen.complaints == []

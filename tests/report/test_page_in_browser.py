@@ -25,31 +25,31 @@ def test_it_opens_quietly_and_asks_no_network(visit: Any, name: str) -> None:
     assert len([url for url in seen.requests if url.startswith("file:")]) == 1
 
 
-def _brightness(tab: Any, element: str) -> float:
-    shade = tab.evaluate(f"getComputedStyle(document.querySelector('{element}')).backgroundColor")
+def _brightness(page: Any, element: str) -> float:
+    shade = page.evaluate(f"getComputedStyle(document.querySelector('{element}')).backgroundColor")
     return sum(map(float, re.findall(r"[\d.]+", shade)[:3])) / 3
 
 
 def test_light_and_dark(visit: Any) -> None:
     seen = visit(summaries.three(), color_scheme="dark")
     ink = "document.getElementById('plane')._fullLayout.font.color"
-    assert _brightness(seen.tab, "body") < 60
-    in_the_dark = seen.tab.evaluate(ink)
-    button = seen.tab.locator("#theme")
-    button.click()  # from the system's colours to light ones
-    assert _brightness(seen.tab, "body") > 200
-    assert seen.tab.evaluate(ink) != in_the_dark
-    button.click()
-    assert _brightness(seen.tab, "body") < 60
-    seen.tab.reload()  # what was chosen lasts
-    assert seen.tab.locator("#theme-name").inner_text() == "dark"
+    assert _brightness(seen.page, "body") < 60
+    in_the_dark = seen.page.evaluate(ink)
+    button = seen.page.locator("#theme")
+    seen.press(button)  # from the system's colours to light ones
+    assert _brightness(seen.page, "body") > 200
+    assert seen.page.evaluate(ink) != in_the_dark
+    seen.press(button)
+    assert _brightness(seen.page, "body") < 60
+    seen.page.reload()  # what was chosen lasts
+    assert seen.page.locator("#theme-name").inner_text() == "dark"
     assert seen.complaints == []
 
 
 def test_on_paper_everything_is_there_in_light_colours(visit: Any, tmp_path: Path) -> None:
     seen = visit(summaries.three(), color_scheme="dark")
     # What the print itself looked like, as it was made.
-    seen.tab.evaluate(
+    seen.page.evaluate(
         "window.addEventListener('beforeprint', () => {"
         "  const plane = document.getElementById('plane');"
         "  const drawn = document.querySelectorAll('.chart .main-svg').length;"
@@ -58,17 +58,17 @@ def test_on_paper_everything_is_there_in_light_colours(visit: Any, tmp_path: Pat
         "})"
     )
     path = tmp_path / "report.pdf"
-    seen.tab.pdf(path=str(path), format="A4")
+    seen.page.pdf(path=str(path), format="A4")
     assert path.read_bytes().startswith(b"%PDF")
     assert path.stat().st_size > 50_000
-    theme, width, n_drawn = seen.tab.evaluate("window.printed")
+    theme, width, n_drawn = seen.page.evaluate("window.printed")
     assert theme == "light"
     assert width <= 690
     assert n_drawn >= 9
-    assert _brightness(seen.tab, "body") < 60  # as before
-    seen.tab.emulate_media(media="print")
-    assert seen.tab.locator(".card:visible").count() == 3
-    assert not seen.tab.locator(".tools").is_visible()
+    assert _brightness(seen.page, "body") < 60  # as before
+    seen.page.emulate_media(media="print")
+    assert seen.page.locator(".card:visible").count() == 3
+    assert not seen.page.locator(".tools").is_visible()
     assert seen.complaints == []
 
 
@@ -76,8 +76,8 @@ def test_on_paper_everything_is_there_in_light_colours(visit: Any, tmp_path: Pat
 def test_a_narrow_screen_does_not_overflow(visit: Any, name: str) -> None:
     seen = visit(getattr(summaries, name)(), viewport={"width": 360, "height": 740})
     seen.see_all()
-    assert seen.tab.evaluate("document.documentElement.scrollWidth") <= 360
-    assert seen.tab.evaluate(
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert seen.page.evaluate(
         "Math.max(...[...document.querySelectorAll('.chart')]"
         ".map((chart) => chart.getBoundingClientRect().right))"
     ) <= 360  # fmt: skip
@@ -89,38 +89,36 @@ def test_a_hostile_table_runs_nothing(visit: Any, policy: bool) -> None:
     summary = summaries.hostile()
     seen = visit(summary, policy=policy)
     seen.see_all()
-    for option in seen.tab.locator("#color-by option").all():
-        seen.tab.locator("#color-by").select_option(value=option.get_attribute("value"))
+    for option in seen.page.locator("#color-by option").all():
+        seen.page.locator("#color-by").select_option(value=option.get_attribute("value"))
     for label in (0, 1, 2):
-        seen.tab.locator(f"#chips [data-cluster='{label}']").click()
-    seen.tab.keyboard.press("Escape")
-    seen.see(seen.tab.locator("#plane"))
-    seen.tab.mouse.move(*seen.at(*summaries.lonely_point(summary)))
-    seen.tab.locator("#tip").wait_for()
-    assert "<script>" in seen.tab.locator("#tip").inner_text()
-    seen.tab.get_by_role("button", name="List rows in view").click()
-    assert "<script>" in seen.tab.locator("#rows-table").inner_text()
-    for chart in seen.tab.locator(".chart").all():
+        seen.press(seen.page.locator(f"#chips [data-cluster='{label}']"))
+    seen.page.keyboard.press("Escape")
+    assert "<script>" in seen.point_at(*summaries.lonely_point(summary)).inner_text()
+    seen.press(seen.page.get_by_role("button", name="List rows in view"))
+    assert "<script>" in seen.page.locator("#rows-table").inner_text()
+    for chart in seen.page.locator(".chart").all():
         seen.see(chart)
-        chart.hover(position={"x": 200, "y": 60}, force=True)
+        corner = chart.bounding_box()
+        seen.page.mouse.move(corner["x"] + 200, corner["y"] + 60)
     for axis, title in zip((".g-xtitle", ".g-ytitle"), summary["map"]["axes"], strict=True):
-        assert seen.tab.locator(f"#plane {axis}").text_content()[:38] == title[:38]
-    assert seen.tab.locator(".chart svg a").count() == 0
-    assert seen.tab.evaluate("window.ran") is None
-    assert seen.tab.locator("img, iframe, object, [onerror], [onload], [onmouseover]").count() == 0
-    assert seen.tab.locator("a[href^='javascript'], a[*|href^='javascript']").count() == 0
+        assert seen.page.locator(f"#plane {axis}").text_content()[:38] == title[:38]
+    assert seen.page.locator(".chart svg a").count() == 0
+    assert seen.page.evaluate("window.ran") is None
+    assert seen.page.locator("img, iframe, object, [onerror], [onload], [onmouseover]").count() == 0
+    assert seen.page.locator("a[href^='javascript'], a[*|href^='javascript']").count() == 0
     assert seen.complaints == []
     assert len(seen.requests) == 1
 
 
 def test_the_keyboard_reaches_everything(visit: Any) -> None:
     seen = visit(summaries.three())
-    seen.tab.evaluate("scrollTo(0, 0)")
+    seen.page.evaluate("scrollTo(0, 0)")
     reached = []
     for _ in range(80):
-        seen.tab.keyboard.press("Tab")
+        seen.page.keyboard.press("Tab")
         reached.append(
-            seen.tab.evaluate(
+            seen.page.evaluate(
                 "(({ id, className, dataset, tagName }) => id || dataset.cluster || dataset.drag ||"
                 "className || tagName)(document.activeElement)"
             )
@@ -130,15 +128,15 @@ def test_the_keyboard_reaches_everything(visit: Any) -> None:
         assert what in reached, what
     assert reached.index("color-by") < reached.index("plane") < reached.index("tab-0")
 
-    seen.tab.locator("#plane").focus()
+    seen.page.locator("#plane").focus()
     ranges = "document.getElementById('plane').layout.xaxis.range"
-    before = seen.tab.evaluate(ranges)
-    seen.tab.keyboard.press("+")
-    zoomed = seen.tab.evaluate(ranges)
+    before = seen.page.evaluate(ranges)
+    seen.page.keyboard.press("+")
+    zoomed = seen.page.evaluate(ranges)
     assert zoomed[1] - zoomed[0] < before[1] - before[0]
-    seen.tab.keyboard.press("ArrowRight")
-    assert seen.tab.evaluate(ranges)[0] > zoomed[0]
-    seen.tab.keyboard.press("Enter")
-    assert "in view" in seen.tab.locator("#rows-title").inner_text()
-    assert seen.tab.evaluate("document.activeElement.id") == "rows-title"
+    seen.page.keyboard.press("ArrowRight")
+    assert seen.page.evaluate(ranges)[0] > zoomed[0]
+    seen.page.keyboard.press("Enter")
+    assert "in view" in seen.page.locator("#rows-title").inner_text()
+    assert seen.page.evaluate("document.activeElement.id") == "rows-title"
     assert seen.complaints == []

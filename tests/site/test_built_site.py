@@ -7,26 +7,24 @@ import http.server
 import importlib
 import pkgutil
 import re
-import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+import browsers
+
 SITE = Path(__file__).parents[2] / "build" / "site"
 pytestmark = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="run `make docs` first")
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 PUBLIC = (
     "coterie", "coterie.centroid", "coterie.medoid", "coterie.mixture", "coterie.hierarchy",
     "coterie.density", "coterie.quantize", "coterie.search", "coterie.neighbors",
     "coterie.distance", "coterie.evaluate", "coterie.select", "coterie.report", "coterie.plots",
     "coterie.data", "coterie.errors", "coterie.table_model", "coterie.cli",
 )  # fmt: skip
-WAIT = 30_000  # ms, for a busy machine
 
 
 @functools.cache
@@ -100,25 +98,10 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def tab() -> Iterator[Any]:
+def tab() -> Iterator[browsers.Tab]:
     """A browser's tab that notes what it asked for and what it complained of."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    if BROWSER is None:
-        pytest.skip("there is no Chromium here")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"]
-        )
-        opened = browser.new_page()
-        opened.requests, opened.complaints = [], []
-        opened.on("request", lambda request: opened.requests.append(request.url))
-        opened.on("pageerror", lambda error: opened.complaints.append(str(error)))
-        opened.on(
-            "console",
-            lambda said: said.type == "error" and opened.complaints.append(said.text),
-        )
-        yield opened
-        browser.close()
+    with browsers.launched() as browser:
+        yield browsers.Tab(browser.new_context())
 
 
 PAGES = ["index.html", "which_method.html", "kmeans.html", "scores_external.html",
@@ -126,21 +109,20 @@ PAGES = ["index.html", "which_method.html", "kmeans.html", "scores_external.html
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_pages_are_whole_by_themselves(page: str, tab: Any, address: str) -> None:
+def test_pages_are_whole_by_themselves(page: str, tab: browsers.Tab, address: str) -> None:
     tab.requests.clear()
     tab.complaints.clear()
-    tab.goto(f"{address}/{page}", wait_until="load", timeout=WAIT)
+    tab.page.goto(f"{address}/{page}", wait_until="load")
     assert tab.requests
     assert all(url.startswith((address, "data:")) for url in tab.requests)
     assert not tab.complaints
 
 
 @pytest.mark.parametrize("from_disk", [False, True])
-def test_search_finds_a_word(from_disk: bool, tab: Any, address: str) -> None:
+def test_search_finds_a_word(from_disk: bool, tab: browsers.Tab, address: str) -> None:
     root = f"file://{quote(str(SITE))}" if from_disk else address
     tab.complaints.clear()
-    tab.goto(f"{root}/search.html?q=silhouette", wait_until="load", timeout=WAIT)
-    results = tab.locator("ul.search li a")
-    results.first.wait_for(timeout=WAIT)
-    assert any("scores_internal" in link.get_attribute("href") for link in results.all())
+    tab.page.goto(f"{root}/search.html?q=silhouette", wait_until="load")
+    wanted = tab.page.locator("ul.search li a[href*='scores_internal']").first
+    tab.until(wanted.is_visible, what="the page of the scores is found")  # results come one by one
     assert not tab.complaints
