@@ -49,6 +49,17 @@ def test_missing_cells_are_told_where_they_fit() -> None:
     assert rule_for(X, [True, True, False, False, False, False]).conditions == ("x0 <= 5",)
 
 
+@pytest.mark.parametrize("kind", ["numbers", "words"])
+def test_a_bound_may_part_known_cells_from_missing_ones(kind: str) -> None:
+    cells = np.tile([1.0, 2.0, 3.0, np.nan], 10)[:, np.newaxis]
+    known = ~np.isnan(cells[:, 0])
+    if kind == "words":
+        words = np.array(["a", "b", "c", None], dtype=object)
+        cells = np.tile(words, 10)[:, np.newaxis]
+    assert rule_for(cells, known).conditions == ("x0 is known",)
+    assert rule_for(cells, ~known).conditions == ("x0 is missing",)
+
+
 def test_nothing_to_go_by() -> None:
     found = rule_for(np.ones((6, 2)), np.arange(6) < 3)
     assert str(found) == "any row"

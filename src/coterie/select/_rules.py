@@ -87,22 +87,32 @@ def _path_to(
 def _conditions(
     steps: list[tuple[int, bool, float, bool]], places: Sequence[Place], gaps: npt.NDArray[np.bool_]
 ) -> tuple[str, ...]:
-    """One condition per column: the last bound on either side, and whether a missing cell fits."""
+    """One condition per column: the last bound on either side, and whether a missing cell fits.
+
+    A bound that is infinite parts known cells, on its left, from missing ones.
+    """
     lows: dict[int, float] = {}
     highs: dict[int, float] = {}
     welcome: dict[int, bool] = {}
     for feature, right, bound, missing_too in steps:
-        (lows if right else highs)[feature] = bound  # deeper bounds are tighter
         welcome[feature] = welcome.get(feature, True) and missing_too
+        if right or np.isfinite(bound):
+            (lows if right else highs)[feature] = bound  # deeper bounds are tighter
     told = []
     for feature, missing_fits in welcome.items():
-        words = _words(places[feature], lows.get(feature), highs.get(feature))
+        low, high = lows.get(feature), highs.get(feature)
+        if low == np.inf:
+            told.append(f"{places[feature].column.name} is missing")
+            continue
+        words = _words(places[feature], low, high)
         told.append(f"({words} or missing)" if missing_fits and gaps[feature] else words)
-    return tuple(told)
+    return tuple(dict.fromkeys(told))  # levels of a column may say the same of missing cells
 
 
 def _words(place: Place, low: float | None, high: float | None) -> str:
     column = place.column
+    if low is None and high is None:
+        return f"{column.name} is known"
     if isinstance(column, Categories):
         assert place.level is not None
         return f"{column.name} is {'' if low is not None else 'not '}{column.levels[place.level]}"
