@@ -1,6 +1,6 @@
 """`coterie index`: built, searched and told of, or one line that says why not.
 
-Covers coterie.cli.index.
+Covers coterie.cli.index, coterie.cli._index_facts.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def test_options_of_the_index_reach_it(capsys: pytest.CaptureFixture[str]) -> No
     assert main(["index", "info", "idx"]) == 0
     out = capsys.readouterr().out
     assert "n lists         60\n" in out
-    assert "bits per vector 32\n" in out
+    assert "parts           8\nbits            4\nbits per vector 32\nrotated         yes\n" in out
     assert "keeps rows      yes\n" in out
 
 
@@ -98,11 +98,22 @@ def test_a_certified_search_is_exact(kind: str, capsys: pytest.CaptureFixture[st
                  *rerank]) == 0  # fmt: skip
     asking = ["search", "idx", "queries.npy", "-k", "7", "-o", "ids.npy", "--certified"]
     assert main(["index", *asking, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["certified"] is True
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["certified"] is True
     exact = search.FlatIndex().add(ROWS).search(QUERIES, 7)
     assert_array_equal(np.load("ids.npy"), exact.ids)
     if kind == "flat":
+        assert "mean_compared" not in facts  # all are
         return
+    index: Any = search.load("idx")
+    n_compared = index.search_certified(QUERIES, 7).n_compared
+    assert (facts["mean_compared"], facts["most_compared"]) == (n_compared.mean(), n_compared.max())
+    assert main(["index", *asking]) == 0
+    assert f"mean compared   {n_compared.mean():,.1f}\n" in capsys.readouterr().out
+    np.save("none.npy", QUERIES[:0])
+    asking_nothing = ["none.npy" if one == "queries.npy" else one for one in asking]
+    assert main(["index", *asking_nothing]) == 0
+    assert "most compared   none\n" in capsys.readouterr().out
     assert "as the proof needs; leave one" in refused(capsys, *asking, "--rerank", "9")
     assert main(["index", "build", "vectors.npy", "-o", "idx", "--kind", kind, "--quiet"]) == 0
     assert "idx has codes only; leave it out, or build the index again with --rerank" in refused(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coterie.cli._examples import epilog
+from coterie.cli._index_facts import Kind, compared_facts, index_facts, kind_of, tell_facts
 from coterie.cli._index_rows import TextOptions, are_places, vectors_of
 from coterie.cli._index_words import in_words, index_wording
 from coterie.cli._limits import limited
@@ -29,7 +28,6 @@ from coterie.cli._outputs import (
     array_writer,
     as_output,
     check_outputs,
-    is_stdout,
     named,
     write_files,
 )
@@ -40,14 +38,6 @@ if TYPE_CHECKING:
     from coterie.data import Source
 
 index = typer.Typer(help="Build an index of vectors, search it, say what it is.")
-
-
-class Kind(StrEnum):
-    """Which index."""
-
-    FLAT = "flat"
-    PQ = "pq"
-    IVF = "ivf"
 
 
 class Metric(StrEnum):
@@ -147,7 +137,7 @@ def build(
             raise ValueError(f"{vectors[0]}: it has no rows to index; give a file with vectors.")
         made.save(output)
     facts = index_facts(made, output) | {"written": named(output)}
-    _tell(facts, output, as_json=as_json, quiet=quiet)
+    tell_facts(facts, output, as_json=as_json, quiet=quiet)
 
 
 @index.command(epilog=epilog("index search"))
@@ -201,7 +191,7 @@ def search(
         with in_words(index_wording()):
             held: Any = load(path, n_threads=threads)
         asked = {"nprobe": nprobe, "rerank": rerank}
-        _check_options(_kind_of(held), asked, "build the index again with")
+        _check_options(kind_of(held), asked, "build the index again with")
         if rerank is not None and not held.keep_rows:
             raise ValueError(
                 f"--rerank {rerank} was given and {path} has codes only; leave it out, or build "
@@ -218,17 +208,19 @@ def search(
             rows.source.names = None  # the columns are those of the index, in its order
             with warnings_in_a_line(wording), in_words(wording):
                 # What is flat compares all vectors, and needs no proof.
-                proves = certified and _kind_of(held) is not Kind.FLAT
+                proves = certified and kind_of(held) is not Kind.FLAT
                 ask = held.search_certified if proves else held.search
                 found = ask(rows.source, k, **given)
         writers = [array_writer(found.ids), array_writer(found.dists)]
         write_files(dict(zip(outputs, writers, strict=False)))  # both or neither
     facts = {
-        "index": str(path), "kind": _kind_of(held).value, "n_rows": held.n_rows,
-        "n_queries": len(found.ids), "k": k, "certified": certified or _kind_of(held) is Kind.FLAT,
-        "written": [named(each) for each in outputs],
+        "index": str(path), "kind": kind_of(held).value, "n_rows": held.n_rows,
+        "n_queries": len(found.ids), "k": k, "certified": certified or kind_of(held) is Kind.FLAT,
     }  # fmt: skip
-    _tell(facts, outputs[0], as_json=as_json, quiet=quiet)
+    if proves:
+        facts |= compared_facts(found.n_compared)
+    facts["written"] = [named(each) for each in outputs]
+    tell_facts(facts, outputs[0], as_json=as_json, quiet=quiet)
 
 
 @index.command(epilog=epilog("index info"))
@@ -245,7 +237,7 @@ def info(
     check_there([str(path)])
     with limited(threads, max_memory), in_words(index_wording()):
         held: Any = load(path)
-        _tell(index_facts(held, path), None, as_json=as_json, quiet=quiet)
+        tell_facts(index_facts(held, path), None, as_json=as_json, quiet=quiet)
 
 
 def _check_options(kind: Kind, own: dict[str, Any], instead: str = "use") -> None:
@@ -268,7 +260,7 @@ def _check_certifies(held: Any, path: Path, asked: dict[str, Any]) -> None:
                 f"--{name} {value} was given with --certified, which compares as many vectors as "
                 "the proof needs; leave one of them out."
             )
-    if _kind_of(held) is not Kind.FLAT and not held.keep_rows:
+    if kind_of(held) is not Kind.FLAT and not held.keep_rows:
         raise ValueError(
             f"--certified was given and {path} has codes only; leave it out, or build the index "
             "again with --rerank, so that it keeps the vectors."
@@ -321,49 +313,3 @@ def _to_learn_from(rows: Source, metric: str) -> Any:
 def _n_lists(rows: Source) -> int:
     """About twice the root of the number of rows."""
     return max(1, min(rows.n_rows // 8, round(2 * rows.n_rows**0.5)))
-
-
-def _kind_of(held: AnyIndex) -> Kind:
-    return {"FlatIndex": Kind.FLAT, "PQIndex": Kind.PQ, "IVFPQIndex": Kind.IVF}[type(held).__name__]
-
-
-def index_facts(held: AnyIndex, path: Path) -> dict[str, Any]:
-    """What an index is, in numbers."""
-    from coterie.search import FlatIndex, IVFPQIndex, PQIndex
-
-    facts: dict[str, Any] = {
-        "index": named(path), "kind": _kind_of(held).value, "metric": held.metric,
-        "dtype": held.dtype.name, "n_rows": held.n_rows, "n_features": held.n_features,
-        "bytes": None if is_stdout(path) else path.stat().st_size,
-        "keeps_rows": isinstance(held, FlatIndex),
-    }  # fmt: skip
-    if isinstance(held, PQIndex | IVFPQIndex):
-        quantizer: Any = held.quantizer
-        facts |= {"bits_per_vector": quantizer.bits_per_vector_, "rerank": held.rerank}
-        facts["keeps_rows"] = held.keep_rows
-    if isinstance(held, IVFPQIndex):
-        sizes = held.list_sizes
-        facts |= {"n_lists": held.n_lists, "nprobe": held.nprobe}
-        facts |= {"largest_list": int(sizes.max()), "empty_lists": int((sizes == 0).sum())}
-    return facts
-
-
-def _tell(facts: dict[str, Any], output: Path | None, *, as_json: bool, quiet: bool) -> None:
-    from coterie.cli._telling import tell
-
-    aside = output is not None and is_stdout(output)
-    tell(facts, partial(lines_of, facts), as_json=as_json, quiet=quiet, aside=aside)
-
-
-def lines_of(facts: dict[str, Any]) -> Iterator[str]:
-    """The facts for people."""
-    for name, value in facts.items():
-        yield f"{name.replace('_', ' '):<16}{_shown(value)}"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "none"}[value]
-    if isinstance(value, int):
-        return f"{value:,}"
-    return ", ".join(value) if isinstance(value, list) else str(value)

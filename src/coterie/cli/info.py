@@ -119,7 +119,7 @@ def _model(path: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def _index(path: Path) -> tuple[dict[str, Any], list[str]]:
-    from coterie.cli.index import index_facts, lines_of
+    from coterie.cli._index_facts import index_facts, lines_of
     from coterie.search import load
 
     held: Any = load(path)
