@@ -131,6 +131,11 @@ def test_what_float32_cannot_hold_is_named(kind: Any) -> None:
     assert FlatIndex(dtype="float64").add(X).n_rows == 300
 
 
+def test_complex_rows_are_refused_as_such() -> None:
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        FlatIndex().add(ROWS * 1j)  # and no warning says that a part was dropped
+
+
 def test_rows_of_later_blocks_have_their_own_numbers(tmp_path: Path) -> None:
     X = np.zeros((400, 4))
     np.save(tmp_path / "X.npy", X)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
@@ -13,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer, Neare
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import coterie.data
 from coterie import ProductQuantizer
 from coterie.errors import ParameterError
 from coterie.search import FlatIndex, IVFPQIndex, NeighborsTransformer, PQIndex
@@ -100,6 +103,31 @@ def test_any_index_may_stand_in_it() -> None:
     assert isinstance(model.index_, PQIndex)
     assert empty.n_rows == 0
     assert model.transform(X).nnz == 4 * len(X)
+
+
+@pytest.mark.parametrize(
+    "index", [None, IVFPQIndex(4, 2, 4, nprobe=4, rerank=300, dtype="float64", random_state=0)]
+)
+def test_rows_come_from_files_and_are_found_by_name(index: Any, tmp_path: Path) -> None:
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.to_parquet(tmp_path / "x.parquet")
+    frame[list("fedcba")].assign(text="t").to_parquet(tmp_path / "turned.parquet")
+    np.save(tmp_path / "x.npy", X)
+    wanted = NeighborsTransformer(3).fit(X).transform(X).toarray()
+    for rows in (tmp_path / "x.parquet", coterie.data.open(tmp_path / "x.parquet")):
+        model = NeighborsTransformer(3, index=index).fit(rows)
+        assert model.feature_names_in_.tolist() == list("abcdef")
+        assert (model.n_features_in_, model.n_samples_fit_) == (6, 300)
+        for asked in (rows, frame, tmp_path / "turned.parquet", tmp_path / "x.npy"):
+            assert_array_equal(model.transform(asked).toarray(), wanted)
+    named = NeighborsTransformer(3, index=index).fit(frame)
+    assert_array_equal(named.transform(tmp_path / "turned.parquet").toarray(), wanted)
+    unnamed = named.fit(tmp_path / "x.npy")
+    assert not hasattr(unnamed, "feature_names_in_")
+    assert_array_equal(unnamed.transform(X).toarray(), wanted)
+    frame.head(0).to_parquet(tmp_path / "none.parquet")
+    with pytest.raises(ValueError, match=r"^NeighborsTransformer: X has no rows; pass at least"):
+        unnamed.fit(tmp_path / "none.parquet")
 
 
 def test_rows_that_an_index_does_not_find_are_not_in_the_graph() -> None:

@@ -62,7 +62,10 @@ def refuse_too_large(
         The number of the first row.
     """
     try:
-        wide = np.asarray(given, dtype=np.float64)
+        wide = np.asarray(given)
+        if np.iscomplexobj(wide):
+            return  # which is refused for itself, not for its size
+        wide = wide.astype(np.float64)
     except (TypeError, ValueError):
         return
     if wide.ndim != 2 or not wide.size:

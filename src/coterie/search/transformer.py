@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._checks import whole
 from coterie._doors import FLOATS, validated
+from coterie.data import Source, is_dask, is_elsewhere
 from coterie.errors import ParameterError
 from coterie.quantize._dense_rows import refuse_not_dense
+from coterie.search._incoming import as_opened, with_columns
 from coterie.search._index import SearchIndex
 from coterie.search.flat import FlatIndex
 from coterie.search.ivf import IVFPQIndex
@@ -57,20 +59,21 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     [1]
     """
 
+    feature_names_in_: npt.NDArray[Any]
+
     def __init__(self, n_neighbors: int = 5, *, index: SearchIndex | None = None) -> None:
         self.n_neighbors = n_neighbors
         self.index = index
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fill a copy of the index with the rows of X."""
+        """Fill a copy of the index with the rows of X, which may be a path or source."""
         _check_count(self.n_neighbors)
         if not (self.index is None or isinstance(self.index, SearchIndex)):
             raise ParameterError(
                 f"NeighborsTransformer: index={self.index!r} was given; use None or an index "
                 "without rows, such as FlatIndex()."
             )
-        refuse_not_dense("NeighborsTransformer", X)
-        rows = validated(self, X, dtype=FLOATS, ensure_min_samples=1)
+        rows = self._rows(X, reset=True)
         empty = FlatIndex(dtype=rows.dtype) if self.index is None else copy.deepcopy(self.index)
         if empty.n_rows:
             raise ParameterError(
@@ -84,8 +87,9 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             )
         if isinstance(empty, IVFPQIndex) and empty.n_features is None:
             empty.fit(rows)
-        self.index_ = empty.add(rows, ids=np.arange(len(rows)))  # also where it had rows once
-        self.n_samples_fit_ = self._n_features_out = len(rows)
+        n_rows = rows.n_rows if isinstance(rows, Source) else len(rows)
+        self.index_ = empty.add(rows, ids=np.arange(n_rows))  # also where it had rows once
+        self.n_samples_fit_ = self._n_features_out = n_rows
         return self
 
     def kneighbors(
@@ -138,8 +142,25 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self, X: Any, n_neighbors: int
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         check_is_fitted(self)
-        refuse_not_dense("NeighborsTransformer", X)
-        return self._asked(validated(self, X, dtype=FLOATS, reset=False), n_neighbors)
+        return self._asked(self._rows(X, reset=False), n_neighbors)
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """A checked table or, where X says where rows are, a source that the index checks."""
+        if not (is_dask(X) or is_elsewhere(X) or isinstance(X, Source)):
+            refuse_not_dense("NeighborsTransformer", X)
+            return validated(self, X, dtype=FLOATS, ensure_min_samples=1, reset=reset)
+        if not reset and hasattr(self, "feature_names_in_"):
+            names = self.feature_names_in_.tolist()
+            return with_columns("NeighborsTransformer", X, names, "X")
+        source = as_opened(X)
+        if reset:
+            if source.n_rows == 0:
+                raise ValueError("NeighborsTransformer: X has no rows; pass at least one.")
+            self.n_features_in_ = source.n_cols
+            self.__dict__.pop("feature_names_in_", None)
+            if source.names is not None:
+                self.feature_names_in_ = np.asarray(source.names, dtype=object)
+        return source
 
     def _found_of_fit(
         self, n_neighbors: int
@@ -160,7 +181,7 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return dists[others].reshape(shape), ids[others].reshape(shape)
 
     def _asked(
-        self, rows: npt.NDArray[Any], n_neighbors: int
+        self, rows: Any, n_neighbors: int
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """What the index finds of checked rows, as many as there can be."""
         dists, ids = self.index_.search(rows, n_neighbors)
