@@ -22,7 +22,7 @@ def test_numbers_have_few_digits(value: float | None, words: str) -> None:
 
 def test_digits_can_be_asked_for() -> None:
     assert short(0.12345, 2) == "0.12"
-    assert short(3456.7, 5) == "3456.7"
+    assert short(3456.7, 5) == "3,456.7"
     assert index(1) == "1.00"
     assert index(-0.126) == "−0.13"
     assert index(None) == "–"

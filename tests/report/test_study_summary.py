@@ -18,7 +18,7 @@ import pytest
 
 import coterie
 from coterie.report import Study
-from coterie.report._plain import floats, plain, shortened
+from coterie.report._plain import floats, level_text, plain, shortened
 from coterie.report._verdict import verdict
 
 KEYS = {
@@ -114,6 +114,19 @@ def test_the_map_has_all_rows_and_their_values(mixed: Study) -> None:
     assert set(columns) == {"<script>", "b", "kind"}
     assert columns["b"]["values"][3] is None
     assert set(columns["kind"]["values"]) == {0, 1}
+
+
+def test_levels_that_are_numbers_are_written_as_in_the_table() -> None:
+    rng = np.random.RandomState(0)
+    rows = pd.DataFrame({"x": rng.normal(size=90) + 9 * (np.arange(90) % 3)})
+    rows["year"] = 2007 + np.arange(90) % 3
+    rows.loc[5, "year"] = np.nan  # so that the column is one of floats
+    summary = coterie.study(rows, time=5).summary
+    (levels,) = [one["levels"] for one in summary["map"]["columns"] if one["levels"]]
+    assert levels == ["2007", "2008", "2009"]
+    assert levels in [one["levels"] for one in summary["profiles"]]
+    texts = [level_text(one) for one in (0.5, np.float32(0.3), 1234567.0, -1e30, True, "1.0")]
+    assert texts == ["0.5", "0.3", "1234567", "-1e+30", "True", "1.0"]
 
 
 def test_curves_along_k_are_as_long_as_k(numbers: Study) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from coterie.report._plain import plain
+from coterie.report._plain import level_text
 
 #: Traits that a name has where these tell clusters apart.
 _USUAL = 2
@@ -46,10 +46,10 @@ def _name(traits: Sequence[Any], pairs: Mapping[str, Sequence[Any]], *, means: b
         elif trait.measure == "missing":
             told.append(f"{trait.column} {'missing' if trait.effect > 0 else 'known'}")
         elif trait.effect > 0:
-            told.append(f"{trait.column} {plain(trait.level)}")
+            told.append(f"{trait.column} {level_text(trait.level)}")
         else:
-            others = [plain(level) for level in pairs.get(trait.column, ())
-                      if str(plain(level)) != str(plain(trait.level))]  # fmt: skip
-            other = others[0] if len(others) == 1 else f"not {plain(trait.level)}"
+            others = [level_text(level) for level in pairs.get(trait.column, ())
+                      if level_text(level) != level_text(trait.level)]  # fmt: skip
+            other = others[0] if len(others) == 1 else f"not {level_text(trait.level)}"
             told.append(f"{trait.column} {other}")
     return ", ".join(told) or "apart in no column alone"

@@ -12,7 +12,7 @@ from coterie.data.encoding import finite
 from coterie.report._findings import Findings
 from coterie.report._map import find_plane
 from coterie.report._model import telling_columns
-from coterie.report._plain import floats, plain
+from coterie.report._plain import floats, level_text
 
 #: Points that are drawn, cells that hovering may show, and columns at most.
 _MOST_POINTS, _MOST_CELLS, _MOST_COLUMNS = 100_000, 600_000, 40
@@ -55,7 +55,7 @@ def _hovered(found: Findings, rows: npt.NDArray[np.int64]) -> list[dict[str, Any
             coded = codes(cells, kind.levels)
             columns.append({
                 "name": kind.name, "kind": "levels",
-                "levels": [str(plain(level)) for level in kind.levels],
+                "levels": [level_text(level) for level in kind.levels],
                 "values": [code if code >= 0 else None for code in coded.tolist()],
             })  # fmt: skip
         else:

@@ -16,7 +16,7 @@ def short(value: float | None, digits: int = 3) -> str:
     if value < 1e-3:
         return f"{value:.{digits - 1}g}"
     decimals = max(digits - 1 - math.floor(math.log10(value)), 0)
-    return f"{value:.{min(decimals, digits)}f}"
+    return f"{value:,.{min(decimals, digits)}f}"
 
 
 def index(value: float | None) -> str:

@@ -17,7 +17,7 @@ from coterie.report._chosen import Chosen
 from coterie.report._column_kinds import ColumnKind
 from coterie.report._findings import Findings
 from coterie.report._model import telling_columns
-from coterie.report._plain import floats, plain
+from coterie.report._plain import floats, level_text, plain
 from coterie.select.eps import suggest_eps
 
 Floats = npt.NDArray[np.float64]
@@ -58,7 +58,7 @@ def _profile(kind: ColumnKind, column: Any, labels: Labels, k: int) -> dict[str,
         "column": kind.name,
         "kind": "levels" if kind.levels else "numeric",
         "edges": None if edges is None else floats(edges),
-        "levels": [str(plain(level)) for level in kind.levels] if kind.levels else None,
+        "levels": [level_text(level) for level in kind.levels] if kind.levels else None,
         "all": table.sum(axis=0).tolist(),
         "by_cluster": table.tolist(),
         "missing": np.bincount(labels[~there], minlength=k).tolist(),

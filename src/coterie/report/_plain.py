@@ -38,3 +38,11 @@ def shortened(value: float, digits: int = _DIGITS) -> float | None:
 def floats(values: Any, digits: int = _DIGITS) -> list[float | None]:
     """Many floats at once."""
     return [shortened(value, digits) for value in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def level_text(level: Any) -> str:
+    """A level as people write it: seven digits, and whole numbers whole (2007, not 2007.0)."""
+    value = level.item() if isinstance(level, np.generic) else level
+    if not isinstance(value, float):
+        return str(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.7g}"
