@@ -57,6 +57,7 @@ def made(
             "why": ["Every cluster comes back when rows are resampled.",
                     "Four of five criteria choose the same number.",
                     "One in twelve rows lies between two clusters."],
+            "doubts": ["One in twelve rows lies between two clusters."],
         },
         "columns": [
             {"name": "species id", "kind": "id", "used": False,

@@ -67,6 +67,7 @@ def nothing(n: int = 300) -> Summary:
         ],
         "confidence": "high",
         "why": ["No principal component has two modes.", "Both tests agree."],
+        "doubts": [],
     }
     summary["tendency"].update(p_value=0.62, has_structure=False, verdict="no structure found")
     return summary

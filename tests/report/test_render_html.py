@@ -144,6 +144,15 @@ def test_parts_of_sections_may_be_missing() -> None:
     assert "confidence" not in told
 
 
+def test_what_speaks_against_the_clusters_stands_apart() -> None:
+    summary = summaries.three()
+    told = " ".join(" ".join(Seen(render_html.page(summary)).words).split())
+    assert "Against the clusters: One in twelve rows lies between two clusters." in told
+    del summary["verdict"]["doubts"]  # as stored before there were any
+    for one in (summary, summaries.nothing()):
+        assert "Against the clusters" not in " ".join(Seen(render_html.page(one)).words)
+
+
 def test_no_structure_decorates_nothing() -> None:
     summary = summaries.nothing()
     seen = Seen(render_html.page(summary))

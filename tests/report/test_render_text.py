@@ -29,6 +29,18 @@ def test_the_verdict_comes_first_with_what_supports_it() -> None:
         assert words in told, words
 
 
+def test_what_speaks_against_the_clusters_stands_apart() -> None:
+    summary = summaries.three()
+    told = text(summary)
+    reasons = told[told.index("Confidence") : told.index("Clusters\n---")].split("Against the")
+    assert "- Four of five criteria" in reasons[0]
+    assert reasons[1].startswith(" clusters:\n- One in twelve rows lies between two clusters.\n")
+    assert told.count("One in twelve") == 1
+    del summary["verdict"]["doubts"]  # as stored before there were any
+    assert "Against" not in text(summary)
+    assert "Against" not in text(summaries.nothing())
+
+
 def test_no_structure_tells_of_no_cluster() -> None:
     told = text(summaries.nothing())
     assert "No clusters" in told

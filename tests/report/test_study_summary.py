@@ -238,7 +238,9 @@ def test_criteria_that_disagree_lower_the_confidence_of_clusters_that_are_centre
     assert outvoted.are_apart
     told = verdict(replace(findings, clustered=replace(clustered, chosen=outvoted)))
     assert told["confidence"] == "moderate"
-    assert "All clusters are apart, but only 1 of 3 criteria pick 3 clusters." in told["why"]
+    assert told["doubts"] == ["All clusters are apart, but only 1 of 3 criteria pick 3 clusters."]
+    assert told["why"][-1:] == told["doubts"]
+    assert verdict(findings)["doubts"] == []
 
 
 def test_plain_data_has_no_nan() -> None:

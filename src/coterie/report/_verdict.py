@@ -56,7 +56,7 @@ def _no_structure(found: Findings) -> dict[str, Any]:
         "has_structure": False, "n_clusters": 1,
         "headline": f"No clusters were found in the {found.n_rows:,} rows of {found.given.name}.",
         "sentences": [sentence, "Every row has the label 0."],
-        "confidence": confidence, "why": why,
+        "confidence": confidence, "why": why, "doubts": [],
     }  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def _clusters(found: Findings, clustered: Clustered) -> dict[str, Any]:
         headline = f"There are clusters, perhaps {k}, {where}."
     return {
         "has_structure": True, "n_clusters": k, "headline": headline,
-        "sentences": sentences, "confidence": confidence, "why": [*good, *bad],
+        "sentences": sentences, "confidence": confidence, "why": [*good, *bad], "doubts": bad,
     }  # fmt: skip
 
 

@@ -36,7 +36,9 @@ def _verdict(summary: dict[str, Any]) -> list[str]:
     for sentence in verdict["sentences"]:
         lines += _wrapped(sentence)
     lines += ["", f"Confidence: {_clean(verdict['confidence'])}"]
-    return lines + [line for why in verdict["why"] for line in _item(why)]
+    doubts = verdict.get("doubts", [])  # which came to the schema later
+    against = ["Against the clusters:", *_items(doubts)] if doubts else []
+    return [*lines, *_items([why for why in verdict["why"] if why not in doubts]), *against]
 
 
 def _clusters(summary: dict[str, Any]) -> list[str]:
@@ -139,6 +141,10 @@ def _title(words: str) -> list[str]:
 
 def _item(words: str, sign: str = "- ") -> list[str]:
     return _wrapped(words, first=sign, indent=" " * len(sign))
+
+
+def _items(sentences: list[str]) -> list[str]:
+    return [line for sentence in sentences for line in _item(sentence)]
 
 
 def _wrapped(words: str, *, first: str | None = None, indent: str = "") -> list[str]:
