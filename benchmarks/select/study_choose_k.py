@@ -1,7 +1,9 @@
 """How often `choose_k` sees clusters where there are none, and none where there are.
 
     python -m benchmarks.select.study_choose_k 20
+    python -m benchmarks.select.study_choose_k 20 90000     # other draws
 
+Each cell has two counts: by the gap alone, and by all criteria together.
 The structureless tables are those of `study_tendency`; groups are round, of unit variance, and
 their means at least so many deviations apart.
 """
@@ -47,10 +49,10 @@ GROUPS = {
 }
 
 
-def count(kind: Kind, n: int, d: int, n_runs: int) -> tuple[int, int]:
+def count(kind: Kind, n: int, d: int, n_runs: int, first: int) -> tuple[int, int]:
     """How often the gap alone speaks for more than one cluster, and `choose_k` as a whole."""
     by_gap = by_all = 0
-    for run in range(_FIRST, _FIRST + n_runs):
+    for run in range(first, first + n_runs):
         rows = kind(np.random.default_rng([run, n, d]), n, d)
         found = choose_k(rows, k=6, n_references=10, random_state=run)
         by_gap += not found.curves["gap"].says_one
@@ -58,15 +60,15 @@ def count(kind: Kind, n: int, d: int, n_runs: int) -> tuple[int, int]:
     return by_gap, by_all
 
 
-def main(n_runs: int) -> None:
+def main(n_runs: int, first: int = _FIRST) -> None:
     """Print a row of a table for each kind."""
     print(f"| of {n_runs} tables | {' | '.join(f'{n} x {d}' for n, d in SHAPES)} |")
     print("|---|" + "---|" * len(SHAPES))
     for name, kind in {**STRUCTURELESS, **GROUPS}.items():
-        cells = [count(kind, n, d, n_runs) for n, d in SHAPES]
+        cells = [count(kind, n, d, n_runs, first) for n, d in SHAPES]
         print(f"| {name} | {' | '.join(f'{gap}, {all_}' for gap, all_ in cells)} |", flush=True)
 
 
 if __name__ == "__main__":
     set_options(n_threads=1)
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))
