@@ -78,7 +78,7 @@ def test_fewer_colors_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
     Image.new("RGB", (5, 5), "red").save("red.png")
     assert main(["quantize", "red.png", "-o", "out.png"]) == 0
     out = capsys.readouterr().out
-    assert "note 1      k=16 was asked for, and the picture has 1 colours\n" in out
+    assert "note 1      k=16 was asked for, and the picture has 1 colour\n" in out
     assert "PSNR        exact\n" in out
     assert main(["quantize", "red.png", "-o", "out.png", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["psnr"] is None

@@ -175,7 +175,7 @@ def test_it_says_what_it_is() -> None:
     picture = landscape()
     few = image(picture, 4, random_state=0)
     assert repr(few) == f"<QuantizedImage: 64 x 48 pixels in 4 colours, PSNR {few.psnr:.2f} dB>"
-    assert repr(image(picture[:1, :1], 4)).endswith(" in 1 colours, exact>")
+    assert repr(image(picture[:1, :1], 4)).endswith(" in 1 colour, exact>")
 
 
 def test_one_pixel() -> None:

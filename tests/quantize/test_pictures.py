@@ -56,6 +56,7 @@ def test_other_byte_orders_and_strides() -> None:
         (np.full((4, 6, 3), 255.0), r"from 255 to 255; divide by"),
         (np.full((4, 6, 3), -0.1), r"floats must lie from 0 to 1"),
         ([["a", "b"]], r"channels are <U1"),
+        (np.ma.masked_less([[0.5, 0.2]], 0.3), r"1 values of the picture are masked; fill them"),
         (None, "a NoneType was given, which is no picture; pass an array, an image of Pillow's"),
         (io.BytesIO(b"abc"), r"a BytesIO was given, .*PIL\.Image\.open reads open files"),
     ],

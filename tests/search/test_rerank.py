@@ -10,14 +10,25 @@ from numpy.testing import assert_array_equal
 
 from brute_twin import brute, nearest, values_of
 from coterie import ProductQuantizer
-from coterie.search import PQIndex
+from coterie.errors import ParameterError
+from coterie.search import IVFPQIndex, PQIndex
 from coterie.search._index import METRICS
-from coterie.search._rerank import n_to_find
+from coterie.search._rerank import keeps_rows, n_to_find
 from toy_quantizer import ToyQuantizer
 
 RNG = np.random.default_rng(0)
 ROWS = np.round(4 * RNG.normal(size=(900, 8))).astype(np.float32)
 QUERIES = np.round(4 * RNG.normal(size=(30, 8))).astype(np.float32)
+
+
+def test_rows_are_kept_as_told_or_to_be_compared() -> None:
+    assert [keeps_rows("PQIndex", *told) for told in ((False, None), (True, None), (0, 5))] == [
+        False, True, True,
+    ]  # fmt: skip
+    toy = ToyQuantizer(ROWS, 3, 4)
+    for make in (lambda: PQIndex(toy, keep_rows="no"), lambda: IVFPQIndex(keep_rows="no")):  # type: ignore[arg-type]
+        with pytest.raises(ParameterError, match=r"Index: keep_rows='no' was given; use True or"):
+            make()
 
 
 def test_how_many_are_found() -> None:

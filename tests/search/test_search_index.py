@@ -120,6 +120,13 @@ def test_what_is_refused_is_refused_in_a_sentence(index: FlatIndex) -> None:
         index.add([[1.0, 2]], [-3])
     with pytest.raises(ValueError, match="pass a list of whole numbers"):
         index.add([[1.0, 2]], [0.5])
+    with pytest.raises(ValueError, match=rf"id {2**63 - 1} was given; use whole numbers below"):
+        index.add([[1.0, 2]], [2**63 - 1])
+    batches = iter([[[1.0, 2]]])
+    with pytest.raises(ValueError, match=r"X is a list_iterator, .*, with add\(batch\) for each"):
+        index.add(batches)
+    with pytest.raises(ValueError, match=r"queries is a list_iterator, .* with search\(batch, k\)"):
+        index.search(batches, 1)
     with pytest.raises(ValueError, match="metric='manhattan' was given; use one of"):
         FlatIndex(metric="manhattan")
     with pytest.raises(ValueError, match="use 'float32' or 'float64'"):

@@ -55,6 +55,11 @@ def as_picture(given: Any) -> Picture:
     if pillow is not None and isinstance(given, pillow.Image):
         with _telling("image"):
             return _from_pillow(given, "image")
+    if np.ma.is_masked(given):
+        raise DataError(
+            f"image: {np.ma.count_masked(given)} values of the picture are masked; fill them first "
+            "(img.filled(0), for example)."
+        )
     pixels = np.asarray(given)
     if pixels.ndim == 0:
         raise DataError(

@@ -72,7 +72,7 @@ class QuantizedImage:
     def __repr__(self) -> str:
         height, width = self.indices.shape
         exact = "exact" if self.mse == 0 else f"PSNR {self.psnr:.2f} dB"
-        return f"<QuantizedImage: {width} x {height} pixels in {self.n_colors} colours, {exact}>"
+        return f"<QuantizedImage: {width} x {height} pixels in {_colors(self.n_colors)}, {exact}>"
 
     @cached_property
     def pixels(self) -> npt.NDArray[Any]:
@@ -197,9 +197,9 @@ def image(
     events = [Event(what=w, where=None, iteration=None, detail=d) for w, d in picture.notes]
     n_found = len(applied.palette)
     if n_found < k:
-        detail = f"k={k} was asked for, and {n_found} colours came out"
+        detail = f"k={k} was asked for, and {_colors(n_found)} came out"
         if colors.counts is not None and len(colors.values) <= k:
-            detail = f"k={k} was asked for, and the picture has {len(colors.values)} colours"
+            detail = f"k={k} was asked for, and the picture has {_colors(len(colors.values))}"
         events.append(Event(what="fewer colours", where=None, iteration=None, detail=detail))
     return QuantizedImage(
         applied.palette,
@@ -212,6 +212,11 @@ def image(
         events,
         picture.profile,
     )
+
+
+def _colors(n: int) -> str:
+    """So many colours, in words."""
+    return "1 colour" if n == 1 else f"{n} colours"
 
 
 def _without_hidden_colors(pixels: npt.NDArray[Any]) -> npt.NDArray[Any]:

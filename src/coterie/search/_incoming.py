@@ -61,6 +61,12 @@ class _Part(NamedTuple):
 def _held(who: str, part: _Part, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
     """A table in the precision of the index."""
     rows = part.rows
+    if isinstance(rows, Iterator):
+        each = "add(batch)" if name == "X" else "search(batch, k)"
+        raise ValueError(
+            f"{who}: {name} is a {type(rows).__name__}, which gives its rows once; take it in "
+            f"batches, with {each} for each, or pass all rows in one array."
+        )
     refuse_lazy(who, rows, name)
     refuse_not_dense(who, rows, name)
     rows = unmasked(who, rows, name)

@@ -27,6 +27,8 @@ from coterie.search._index_file import Arrays, blaming, damaged, read_index, wri
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[Any]
 
+#: Ids are below it, so that there is a next one.
+_LARGEST_ID = 2**63 - 1
 #: Values are the smaller, the nearer, under all of them.
 METRICS = ("euclidean", "sqeuclidean", "inner_product", "cosine")
 
@@ -321,7 +323,12 @@ def _whole_numbers(who: str, ids: Any) -> Ints:
     given = np.atleast_1d(np.asarray(ids))
     if given.size == 0:
         return np.empty(0, dtype=np.int64)
-    if given.ndim != 1 or given.dtype.kind not in "iu" or given.max() >= 2**63 - 1:
+    if given.ndim == 1 and given.dtype.kind in "iu" and given.max() >= _LARGEST_ID:
+        raise ValueError(
+            f"{who}: id {given.max()} was given; use whole numbers below {_LARGEST_ID}, which is "
+            "2^63 - 1."
+        )
+    if given.ndim != 1 or given.dtype.kind not in "iu":
         raise ValueError(
             f"{who}: ids have shape {given.shape} and type {given.dtype}; pass a list of whole "
             "numbers."

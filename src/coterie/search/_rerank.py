@@ -1,10 +1,10 @@
-"""Re-ranking: how many of the nearest by code are compared exactly."""
+"""Re-ranking: how many of the nearest by code are compared exactly, with rows that are kept."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from coterie._checks import NONE, whole
+from coterie._checks import FLAG, NONE, check_params, whole
 from coterie.errors import ParameterError
 
 
@@ -19,6 +19,13 @@ def check_rerank(who: str, rerank: Any, keep_rows: bool = True) -> None:
             f"{who}: rerank={rerank} needs the rows and only codes are kept; make the index with "
             "keep_rows=True."
         )
+
+
+def keeps_rows(who: str, keep_rows: Any, rerank: Any) -> bool:
+    """Whether rows are kept: as asked, or because some are compared exactly."""
+    check_params(who, {"keep_rows": keep_rows}, {"keep_rows": FLAG})
+    check_rerank(who, rerank)
+    return bool(keep_rows) or rerank is not None
 
 
 def n_to_find(rerank: int, k: int, n_rows: int) -> int:

@@ -26,7 +26,7 @@ from coterie.search._kept_rows import ROW_ARRAYS, KeptRows, restored_rows
 from coterie.search._list_space import ListSpace, list_space
 from coterie.search._list_state import ListState, list_state
 from coterie.search._lists import Lists, check_lists, in_lists, out_of_lists
-from coterie.search._rerank import check_rerank
+from coterie.search._rerank import check_rerank, keeps_rows
 from coterie.search._stored_quantizer import restored, stored
 
 __all__ = ["IVFPQIndex"]
@@ -110,9 +110,8 @@ class IVFPQIndex(SearchIndex):
         super().__init__(metric, dtype, n_threads)
         for name, value in (("n_lists", n_lists), ("nprobe", nprobe)):
             _check_count(name, value)
-        check_rerank("IVFPQIndex", rerank)
         self.n_lists, self.nprobe, self.rerank = int(n_lists), int(nprobe), rerank
-        self.keep_rows = bool(keep_rows) or rerank is not None
+        self.keep_rows = keeps_rows("IVFPQIndex", keep_rows, rerank)
         self.random_state = random_state
         self.quantizer = ProductQuantizer(
             n_subvectors, bits=bits, rotate="neighbors" if rotate in (True,) else rotate

@@ -17,7 +17,7 @@ from coterie.search._code_space import CodeSpace, Quantizer
 from coterie.search._growing import Growing
 from coterie.search._index import Floats, Ints, SearchIndex
 from coterie.search._index_file import Arrays, damaged
-from coterie.search._rerank import check_rerank, n_to_find
+from coterie.search._rerank import check_rerank, keeps_rows, n_to_find
 from coterie.search._stored_quantizer import restored, stored
 
 __all__ = ["CertifiedNeighbors", "PQIndex"]
@@ -84,9 +84,8 @@ class PQIndex(SearchIndex):
         n_threads: int | None = None,
     ) -> None:
         super().__init__(metric, dtype, n_threads)
-        check_rerank(self._kind, rerank)
         self.quantizer, self.rerank = quantizer, rerank
-        self.keep_rows = bool(keep_rows) or rerank is not None
+        self.keep_rows = keeps_rows(self._kind, keep_rows, rerank)
         self._space = CodeSpace(type(self).__name__, quantizer, metric)
         if metric == "cosine" and self._space.longest_word > 1 + 1e-4:
             warnings.warn(
