@@ -57,8 +57,8 @@ def as_picture(given: Any) -> Picture:
             return _from_pillow(given, "image")
     if np.ma.is_masked(given):
         raise DataError(
-            f"image: {np.ma.count_masked(given)} values of the picture are masked; fill them first "
-            "(img.filled(0), for example)."
+            f"image: {np.count_nonzero(np.ma.getmaskarray(given))} values of the picture are "
+            "masked; fill them first (img.filled(0), for example)."
         )
     pixels = np.asarray(given)
     if pixels.ndim == 0:
