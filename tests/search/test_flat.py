@@ -63,10 +63,16 @@ def test_many_equal_rows_overflow_no_shortlist() -> None:
     assert_array_equal(answer.dists, dists)
 
 
-def test_it_gives_the_bits_of_the_other_index() -> None:
-    X, Q = rows_of("plain", 2000, 24, "float64"), rows_of("plain", 40, 24, "float64", 1)
-    answer = FlatIndex(dtype="float64").add(X).search(Q, 8)
-    other = neighbors.Index(X).knn(8, Q)
+@pytest.mark.parametrize("method", ["kdtree", "brute"])
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_gives_the_bits_of_the_other_index(
+    kind: str, dtype: str, metric: str, method: str
+) -> None:
+    X, Q = rows_of(kind, 2000, 24, dtype), rows_of(kind, 40, 24, dtype, 1)
+    answer = FlatIndex(metric=metric, dtype=dtype).add(X).search(Q, 8)
+    other = neighbors.Index(X, metric=metric, method=method).knn(8, Q)
     assert_array_equal(answer.ids, other.ids)
     assert_array_equal(answer.dists, other.dists)
 
