@@ -6,8 +6,10 @@ Covers coterie.cli.study, coterie.cli._study_files.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,7 @@ import pytest
 
 import coterie
 from coterie.cli import main
+from coterie.report.study import STAGES
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -121,6 +124,25 @@ def test_the_command_that_is_told_has_what_was_asked(capsys: pytest.CaptureFixtu
         "coterie study 'my data/two.csv' --decimal , --seed 0 --time 2"
     )
     assert facts["reproduce"]["python"] is None
+
+
+class Terminal(io.StringIO):
+    """What a stream shows where somebody is looking."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_sees_the_stages_on_stderr(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    for options, seen in ([], True), (["--json"], False), (["--quiet"], False):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        out = told(capsys, "two.csv", "-o", "".join(["out", *options]), *options)
+        shown = sys.stderr.getvalue()
+        assert "\x1b" not in out
+        assert all(stage in shown for stage in STAGES) if seen else not shown
 
 
 def test_json_is_printed_alone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,10 +82,10 @@ def study(
     files = (PAGE, labels, MODEL, FACTS)
     refuse_overwriting([Path(file) for file in files_of(data)], [folder / name for name in files])
     with limited(threads, max_memory), as_files(data) as places, staged(folder) as stage:
-        given = read_places(
-            places, asked=data, decimal=decimal, header=header, query=query
-        )  # fmt: skip
         with _progress(quiet=quiet or as_json) as callback:
+            given = read_places(
+                places, asked=data, decimal=decimal, header=header, query=query
+            )  # fmt: skip
             found = run(
                 given, random_state=seed, time=time, without=_set_aside(given, columns, without),
                 n_threads=threads, callback=callback,
@@ -156,6 +156,8 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[Any], None] | None]:
         task = bar.add_task("reading", total=1)
 
         def show(now: Any) -> None:
-            bar.update(task, completed=now.done, total=now.n_stages, description=now.stage)
+            bar.update(
+                task, completed=now.done, total=now.n_stages, description=now.stage, refresh=True
+            )  # fmt: skip
 
         yield show
