@@ -163,6 +163,7 @@ def test_fits_that_do_not_settle_are_told_not_warned_of() -> None:
         ({"k": 1000}, "160 rows"),
         ({"criterion": "luck"}, "use names out of bic"),
         ({"criterion": []}, "names no criterion"),
+        ({"criterion": 3}, "criterion=3 was asked for; use names"),
         ({"criterion": "bic"}, "for mixtures"),
         ({"criterion": "bound", "estimator": GaussianMixture()}, "bound on the evidence"),
         ({"criterion": "bic", "estimator": BayesianGaussianMixture()}, "use 'bound'"),
@@ -347,6 +348,27 @@ def test_what_is_no_estimator_is_told(estimator: object) -> None:
 def test_what_is_no_table_is_told_by_who_was_asked(ask: Any, rows: object) -> None:
     with pytest.raises(ValueError, match=r"^[a-z_]+: Expected 2D array, got \dD array instead: X"):
         ask(rows)
+
+
+@pytest.mark.parametrize("ask", [choose_k, select_mixture, lambda X: stability(X, KMeans(2))])
+def test_rows_that_are_not_there_yet_are_refused(ask: Any) -> None:
+    with pytest.raises(ValueError, match=r"^[a-z_]+: X is a generator, which gives its rows once"):
+        ask(row for row in X)
+    with pytest.raises(ValueError, match=r"^[a-z_]+: X is a LazyFrame, .* X\.collect\(\)"):
+        ask(pl.DataFrame(X).lazy())
+
+
+def test_doubts_say_what_the_gap_picks() -> None:
+    """Three groups in a row stop the gap's rule at one; its largest value speaks for three."""
+    rng = np.random.default_rng(0)
+    in_a_row = np.concatenate([rng.normal(at, 0.3, (30, 2)) for at in (0, 2, 4)])
+    found = choose_k(in_a_row, k=4, criterion="gap", n_references=20, random_state=0)
+    assert found.k == 1
+    assert "gap, which picks 1 by its rule, is far better at another number" in found.summary
+    tree = AgglomerativeClustering(linkage="genie")
+    found = choose_k(in_a_row, tree, 5, n_references=4, n_resamples=6, random_state=0)
+    assert found.picks["gap"] == 3
+    assert "gap speaks for one (what gap picks is hardly better)" in found.summary
 
 
 def test_mixtures_of_scikit_learn_are_mixtures() -> None:

@@ -186,6 +186,7 @@ def test_whole_numbers_and_a_path(tmp_path: Path) -> None:
         ({"covariance_types": "round"}, "covariance_types='round'"),
         ({"covariance_types": ()}, "covariance_types"),
         ({"families": ["cauchy"]}, "gaussian, student-t"),
+        ({"families": 3}, "families=3 was given"),
         ({"criterion": "aic"}, "criterion='aic'"),
         ({"k": -1}, "k=-1"),
         ({"n_init": 0}, "n_init=0"),

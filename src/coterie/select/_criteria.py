@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,7 +106,7 @@ def chosen_criteria(who: str, asked: Any, estimator: Any, X: Any) -> tuple[str, 
         if hasattr(estimator, "score_samples"):
             names = _FOR_BAYES if isinstance(estimator, BayesianGaussianMixture) else _FOR_MIXTURES
         return tuple(name for name in names if missing(name, estimator, X) is None)
-    names = (asked,) if isinstance(asked, str) else tuple(asked)
+    names = tuple(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else (asked,)
     for name in names:
         if name not in CRITERIA:
             raise ValueError(

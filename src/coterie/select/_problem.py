@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from coterie._doors import refuse_lazy
 from coterie.data import Source, is_dask, is_elsewhere
 from coterie.select._fits import Fits, Tick, fits_along, seeded
 
@@ -116,6 +117,7 @@ def in_memory(who: str, X: Any) -> Any:
     """Rows as given, or as an array where they are lists; refused where they are no table."""
     if is_remote(X):
         return X
+    refuse_lazy(who, X)
     rows = X if hasattr(X, "shape") else np.asarray(X)
     if len(rows.shape) != 2:
         what = f"X has shape {rows.shape}" if rows.shape else f"X is {type(X).__name__} {X!r:.60}"

@@ -218,14 +218,22 @@ def _doubts(choice: KChoice) -> list[str]:
     sighted = [name for name, curve in choice.curves.items() if curve.sees_one and not curve.weak]
     if choice.k == 1:
         more = [name for name in sighted if not choice.curves[name].says_one and choice.picks[name]]
+        by_values = [name for name in more if choice.picks[name] == 1]
+        if by_values:
+            return [
+                f"Yet {', '.join(by_values)}, which picks 1 by its rule, is far better at another "
+                "number: look at its curve."
+            ]
         if not more:
             return ["There is no sign of more than one cluster."]
         return [f"Only {', '.join(more)} would see more than one cluster."]
     if seen:
+        hardly = [name for name in seen if choice.picks[name] != 1]
         verb = "speaks" if len(seen) == 1 else "speak"
+        but = f" (what {' and '.join(hardly)} picks is hardly better)" if hardly else ""
         return [
-            f"There may be no clusters at all: {', '.join(seen)} {verb} for one, and of the others "
-            f"{'most' if len(sighted) > len(seen) else 'all'} cannot; see tendency(X)."
+            f"There may be no clusters at all: {', '.join(seen)} {verb} for one{but}, and of the "
+            f"others {'most' if len(sighted) > len(seen) else 'all'} cannot; see tendency(X)."
         ]
     if 1 not in choice.ks:
         return ["Whether there are clusters at all was not asked: begin with k = 1."]

@@ -294,7 +294,8 @@ def full_covariances(model: Any) -> Floats:
 
 def _names(who: str, name: str, given: Any, known: tuple[str, ...]) -> tuple[str, ...]:
     """Names as asked for, each once."""
-    asked = (given,) if isinstance(given, str) else tuple(given)
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    asked = tuple(given) if several else (given,)
     if not asked or not set(asked) <= set(known):
         raise ValueError(f"{who}: {name}={given!r} was given; use names out of {', '.join(known)}.")
     return tuple(dict.fromkeys(asked))

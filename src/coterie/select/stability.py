@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from coterie._checks import CALLABLE, NONE, Rule, check_params, one_of, real, whole
 from coterie._distinct import distinct
-from coterie._doors import refuse_lazy
 from coterie._in_memory import held
 from coterie._progress import says_stop
 from coterie._random import check_random_state
@@ -166,7 +165,6 @@ def stability(
     given = {name: value for name, value in locals().items() if name in _RULES}
     check_params(who, given, _RULES)
     check_estimator(who, estimator)
-    refuse_lazy(who, X)
     X = in_memory(who, held(who, X, "resampling"))
     rng = check_random_state(random_state)
     model = fit_quietly(seeded(estimator, rng), X)
