@@ -93,3 +93,11 @@ def test_refusals() -> None:
         describe_columns("test", [[1.0], [np.inf]])
     with pytest.raises(ValueError, match="a row and a column at least"):
         describe_columns("test", np.empty((0, 2)))
+
+
+def test_durations_are_told_in_days() -> None:
+    hours = np.array([[6], [12], [36], [0]]).astype("timedelta64[h]")
+    (found,) = describe_columns("test", hours)
+    assert isinstance(found, Numbers)
+    assert found.values.tolist() == [0.25, 0.5, 1.5, 0.0]
+    assert found.tell(0.25) == "0.25 days"

@@ -33,12 +33,16 @@ _NUMBERS = {"number", "time", "numpy time", "numpy duration"}
 
 @dataclass(frozen=True)
 class Numbers:
-    """A numeric column, NaN where it is missing; of `moments`, days since 1970."""
+    """A numeric column, NaN where it is missing; of `moments`, days since 1970.
+
+    `unit` is told behind each value.
+    """
 
     name: str
     values: Floats
     moments: bool = False
     digits: int = 4
+    unit: str = ""
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
@@ -49,7 +53,8 @@ class Numbers:
         if self.moments and np.isfinite(value):
             return str(np.datetime64(round(value), "D"))
         told = f"{value:.{self.digits}g}"
-        return f"{value:,.0f}" if "e+" in told and abs(value) < _PLAIN_BELOW else told
+        told = f"{value:,.0f}" if "e+" in told and abs(value) < _PLAIN_BELOW else told
+        return told + self.unit
 
 
 @dataclass(frozen=True)
@@ -87,8 +92,9 @@ def _describe(who: str, name: str, column: Column) -> Described:
     values = finite_numbers(who, f"column {name!r}", column, DAY, "mark the cell as missing")
     if set(values[~np.isnan(values)][:1000].tolist()) <= {0.0, 1.0} and _is_binary(values):
         return _categories(name, values)
-    moments = bool(sorts & {"time", "numpy time"}) and column.dtype.kind != "m"
-    return Numbers(name, values, moments, _digits(values))
+    lasts = column.dtype.kind == "m" or "numpy duration" in sorts
+    moments = bool(sorts & {"time", "numpy time"}) and not lasts
+    return Numbers(name, values, moments, _digits(values), " days" if lasts else "")
 
 
 def _digits(values: Floats) -> int:
