@@ -30,21 +30,42 @@ def test_a_disc_a_node_and_a_line_to_its_parent():
     assert ax.get_title() == f"600 rows, {tree.n_leaves_} leaves"
 
 
-def test_shares_of_the_circle_are_those_of_the_rows():
-    tree = model()
+def leaves_below(tree, node):
+    children = range(tree.tree_starts_[node], tree.tree_starts_[node + 1])
+    return sum(leaves_below(tree, child) for child in children) or 1
+
+
+@pytest.mark.parametrize("n_copies", [0, 5000])
+def test_shares_of_the_circle_are_those_of_rows_and_leaves(n_copies):
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    tree = HierarchicalKMeans(4, 3, random_state=0).fit(np.r_[X, np.full((n_copies, 3), 9.0)])
+    n_rows = 600 + n_copies
     layout = lay_tree(tree.tree_starts_, tree.tree_counts_, 9)
     for node in range(len(tree.tree_counts_)):
         children = np.arange(tree.tree_starts_[node], tree.tree_starts_[node + 1])
         if children.size == 0:
             continue
         assert (np.diff(layout.angles[children]) > 0).all()
-        # The middles of the children, weighed by their rows, lie within the parent's share.
-        share = 2 * np.pi * tree.tree_counts_[node] / 600
-        assert np.abs(layout.angles[children] - layout.angles[node]).max() < share / 2
+        of_rows, of_leaves = (
+            tree.tree_counts_[node] / n_rows,
+            leaves_below(tree, node) / tree.n_leaves_,
+        )
+        share = np.pi * (of_rows + of_leaves)  # of a whole turn, 2 pi
+        gaps = layout.angles[children] - layout.angles[node]
+        assert np.abs(gaps).max() <= share / 2 * (1 + 1e-9)
         assert (layout.levels[children] == layout.levels[node] + 1).all()
     for level in range(1, 4):  # so no two of a level overlap
         here = layout.levels == level
         assert (np.diff(layout.angles[here]) > 0).all()
+
+
+def test_a_leaf_of_most_rows_leaves_room_for_the_others():
+    X = np.r_[np.zeros((500, 2)), np.random.default_rng(0).normal(size=(40, 2))]
+    tree = HierarchicalKMeans(3, 4, random_state=0).fit(X)
+    ax = vocabulary_tree(tree, ax=Figure().subplots())
+    assert ax.get_xlim() == ax.get_ylim() == (-4.32, 4.32)
+    others = lay_tree(tree.tree_starts_, tree.tree_counts_, 9).angles
+    assert np.ptp(others) > np.pi
 
 
 def test_fewer_levels_and_a_title():

@@ -34,24 +34,35 @@ class Layout(NamedTuple):
 
 
 def lay_tree(starts: Any, counts: Any, n_levels: int) -> Layout:
-    """Give every node of the first levels a share of its parent's angle, in proportion to its rows.
+    """Give every node of the first levels a share of its parent's angle, by its rows and leaves.
 
-    Children follow each other, so lines to them never cross. Time O(n_nodes).
+    A share is the mean of those of the rows and of the leaves: a leaf of most rows leaves room for
+    the others. Children follow each other, so lines to them never cross. Time O(n_nodes).
     """
-    levels = levels_of(starts)[: n_levels + 1]
+    all_levels = levels_of(starts)
+    levels = all_levels[: n_levels + 1]
     n_nodes = levels[-1].stop
     parents = parents_of(starts)[:n_nodes].astype(np.int64)
-    counts = np.asarray(counts, dtype=np.float64)
+    counts, leaves = np.asarray(counts, dtype=np.float64), _leaves_below(starts, all_levels)
+    shares = counts / max(counts[0], 1) + leaves / leaves[0]
     begin, width, depth = np.zeros(n_nodes), np.ones(n_nodes), np.zeros(n_nodes, dtype=np.int64)
     for at, level in enumerate(levels[1:], start=1):
-        up, rows = parents[level], counts[level]
-        before = np.cumsum(rows) - rows  # rows of the level to the left, less the eldest sibling's
+        up, share = parents[level], shares[level]
+        before = np.cumsum(share) - share  # of the level to the left, less the eldest sibling's
         own = before - before[np.asarray(starts)[up] - level.start]
-        total = np.maximum(counts[up], 1)
-        begin[level] = begin[up] + width[up] * own / total
-        width[level] = width[up] * rows / total
+        begin[level] = begin[up] + width[up] * own / shares[up]
+        width[level] = width[up] * share / shares[up]
         depth[level] = at
     return Layout(depth, 2 * np.pi * (begin + width / 2), parents)
+
+
+def _leaves_below(starts: Any, levels: list[slice]) -> Floats:
+    """How many leaves are below each node; one for a leaf."""
+    leaves = (np.diff(starts) == 0).astype(np.float64)
+    parents = parents_of(starts)
+    for level in levels[:0:-1]:
+        np.add.at(leaves, parents[level], leaves[level])
+    return leaves
 
 
 def vocabulary_tree(
@@ -59,8 +70,8 @@ def vocabulary_tree(
 ) -> Axes:
     """Draw a vocabulary tree: the root in the middle, each level a circle around it.
 
-    The area of a disc is its node's share of the rows, and so is its share of the circle; what is
-    below one child of the root has one colour.
+    The area of a disc is its node's share of the rows. Its part of the circle is the mean of its
+    shares of the rows and of the leaves. What is below one child of the root has one colour.
 
     Parameters
     ----------
@@ -111,8 +122,9 @@ def vocabulary_tree(
     thin = float(np.clip(60 / max(n_nodes, 1) ** 0.5, 0.2, 1.5))
     ax.add_collection(LineCollection(list(lines), colors=colors[1:], linewidths=thin, alpha=0.6))
     areas = np.maximum(_LARGEST * counts[:n_nodes] / max(int(counts[0]), 1), 1.0)
-    ax.scatter(places[:, 0], places[:, 1], s=areas, c=colors, linewidths=0, zorder=2)
-    ax.set_aspect("equal")
+    ax.scatter(places[:, 0], places[:, 1], s=areas, c=colors, linewidths=0, zorder=2, clip_on=False)
+    reach = 1.08 * max(int(layout.levels.max()), 1)  # the whole circle, wherever nodes are
+    ax.set(aspect="equal", xlim=(-reach, reach), ylim=(-reach, reach))
     ax.set_axis_off()
     n_leaves = int((np.diff(starts) == 0).sum())
     words = f"{counts[0]:,} rows, {n_leaves:,} leaves"
