@@ -203,6 +203,8 @@ def _profile(column: Summary, label: np.ndarray, k: int) -> Summary:
         "column": column["name"],
         "kind": column["kind"],
         "edges": np.round(edges, 6).tolist() if column["levels"] is None else None,
+        "least": float(edges[0]) if column["levels"] is None else None,
+        "most": float(edges[-1]) if column["levels"] is None else None,
         "levels": column["levels"],
         "all": counts(np.ones(len(values), dtype=bool)),
         "by_cluster": [counts(label == c) for c in range(k)],

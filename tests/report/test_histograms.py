@@ -18,6 +18,8 @@ def test_a_cluster_is_held_against_all_other_rows() -> None:
     drawn = panel(numeric(), 0)
     assert drawn["apart"] == 1
     assert (drawn["low"], drawn["high"]) == (0, 2)
+    ends = panel(numeric(edges=[-0.5, 0.5, 1.5], least=0, most=1), 0)
+    assert (ends["low"], ends["high"]) == (0, 1)
     assert drawn["mine"] == steps([0, 1, 2], [1, 0])
     assert drawn["rest"] == steps([0, 1, 2], [0, 1])
     same = panel(numeric(by_cluster=[[3, 2], [3, 2]]), 1)

@@ -18,6 +18,7 @@ import pytest
 
 import coterie
 from coterie.report import Study
+from coterie.report._pictures import _edges as bin_edges
 from coterie.report._plain import floats, level_text, plain, shortened
 from coterie.report._verdict import verdict
 
@@ -102,6 +103,20 @@ def test_histograms_count_every_row_once(mixed: Study) -> None:
         assert table.sum() + sum(one["missing"]) == 130
         n_bins = len(one["levels"]) if one["kind"] == "levels" else len(one["edges"]) - 1
         assert table.shape == (mixed.n_clusters, n_bins)
+
+
+@pytest.mark.parametrize("n_values", [3, 17, 25, 60, 97, 239, 5000])
+def test_bins_have_as_many_whole_numbers_each(n_values: int) -> None:
+    edges = bin_edges(np.arange(n_values) + 20240101.0, 20240101.0, 20240100.0 + n_values)
+    assert len(edges) <= 25
+    assert edges[0] <= 20240101
+    assert edges[-1] >= 20240100 + n_values
+    held = np.histogram(np.arange(n_values) + 20240101.0, edges)[0]
+    assert held.sum() == n_values
+    if n_values < 240:
+        assert set(held[:-1].tolist()) == {held[0]}
+        assert held[-1] >= 0.5 * held[0]
+    assert len(set(floats(edges, 12))) == len(edges)
 
 
 def test_the_map_has_all_rows_and_their_values(mixed: Study) -> None:

@@ -33,7 +33,9 @@ def panel(profile: dict[str, Any], cluster: int) -> dict[str, Any]:
     if profile["kind"] == "numeric":
         top = max(mine.max(initial=0), rest.max(initial=0)) or 1.0
         edges = np.asarray(profile["edges"], dtype=np.float64)
-        drawn |= {"low": edges[0], "high": edges[-1]}
+        low, high = (profile.get(end) for end in ("least", "most"))  # which came later
+        drawn |= {"low": edges[0] if low is None else low}
+        drawn |= {"high": edges[-1] if high is None else high}
         drawn |= {"mine": steps(edges, mine / top), "rest": steps(edges, rest / top)}
     else:
         drawn["levels"], drawn["n_more"] = _levels(profile["levels"], mine, rest)

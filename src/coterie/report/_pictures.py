@@ -24,6 +24,8 @@ Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
 _BINS = 24
+#: Whole numbers in a bin, from which on one more or less is not seen.
+_FEW_PER_BIN = 10
 #: Columns whose histograms are shown, those that tell clusters apart first.
 _MOST_PROFILES = 60
 #: Silhouettes of a cluster, leaves of a tree, points of a curve, rows with soft memberships.
@@ -41,14 +43,15 @@ def profiles(found: Findings) -> list[dict[str, Any]]:
 
 
 def _profile(kind: ColumnKind, column: Any, labels: Labels, k: int) -> dict[str, Any]:
-    edges: Floats | None = None
+    edges, least, most = None, None, None
     if kind.levels:
         bins, n_bins = codes(column, kind.levels).astype(np.int64), len(kind.levels)
     else:
         values = finite(column)
         known = values[np.isfinite(values)]
-        low, high = (known.min(), known.max()) if known.size else (0.0, 1.0)
-        edges, n_bins = np.linspace(low, high if high > low else low + 1, _BINS + 1), _BINS
+        least, most = (known.min(), known.max()) if known.size else (0.0, 1.0)
+        edges = _edges(known, float(least), float(most))
+        n_bins = len(edges) - 1
         bins = np.searchsorted(edges, values, side="right") - 1
         bins = np.where(np.isfinite(values), np.clip(bins, 0, n_bins - 1), -1)
     there = bins >= 0
@@ -57,12 +60,23 @@ def _profile(kind: ColumnKind, column: Any, labels: Labels, k: int) -> dict[str,
     return {
         "column": kind.name,
         "kind": "levels" if kind.levels else "numeric",
-        "edges": None if edges is None else floats(edges),
+        "edges": None if edges is None else floats(edges, 12),
+        "least": plain(least), "most": plain(most),
         "levels": [level_text(level) for level in kind.levels] if kind.levels else None,
         "all": table.sum(axis=0).tolist(),
         "by_cluster": table.tolist(),
         "missing": np.bincount(labels[~there], minlength=k).tolist(),
-    }
+    }  # fmt: skip
+
+
+def _edges(known: Floats, least: float, most: float) -> Floats:
+    """Edges of bins of one width; in each as many whole numbers, where cells are whole and few."""
+    n_values = most - least + 1
+    if n_values <= _FEW_PER_BIN * _BINS and (known == np.rint(known)).all():
+        widths = range(-(-int(n_values) // _BINS), int(n_values) // (_BINS // 2) + 1)
+        width = min(widths, key=lambda width: -n_values % width, default=1)
+        return least - 0.5 + width * np.arange(-(-n_values // width) + 1)
+    return np.linspace(least, most if most > least else least + 1, _BINS + 1)
 
 
 def silhouettes(found: Findings) -> dict[str, Any] | None:

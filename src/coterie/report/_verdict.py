@@ -121,13 +121,15 @@ def _reasons(found: Findings, clustered: Clustered) -> tuple[list[str], list[str
     good: list[str] = []
     bad: list[str] = []
 
-    def weigh(holds: bool, said: str) -> None:
-        (good if holds else bad).append(said)
+    def weigh(holds: bool, said: str, otherwise: str | None = None) -> None:
+        (good if holds else bad).append(said if holds or otherwise is None else otherwise)
 
     assert found.tested is not None
+    tested = f"(test of tendency, {chance(found.tested.p_value)})"
     weigh(
         found.tested.p_value <= 0.01,
-        f"The rows are more than one heap (test of tendency, {chance(found.tested.p_value)}).",
+        f"The rows are more than one heap {tested}.",
+        f"It is not certain that the rows are more than one heap {tested}.",
     )
     weigh(clustered.replay.p_value <= _AS_CHANCE, clustered.replay.sentence)
     back = clustered.comeback
@@ -142,10 +144,11 @@ def _reasons(found: Findings, clustered: Clustered) -> tuple[list[str], list[str
         )
     runner_up = clustered.chosen.runner_up
     if runner_up is not None:
+        name, how_far = runner_up.recipe.name, f"{runner_up.agreement:.2f} (adjusted Rand index)"
         weigh(
             runner_up.agreement >= 0.7,
-            f"The runner-up, {runner_up.recipe.name}, agrees by {runner_up.agreement:.2f} "
-            "(adjusted Rand index).",
+            f"The runner-up, {name}, agrees by {how_far}.",
+            f"The runner-up, {name}, agrees by no more than {how_far}.",
         )
     weigh(*_how_sure_the_number(clustered.chosen))
     for said in _mirages(found):
@@ -160,7 +163,7 @@ def _how_sure_the_number(chosen: Chosen) -> tuple[bool, str]:
     """
     told = f"{chosen.n_agreeing} of {len(chosen.votes)} criteria pick {chosen.n_clusters} clusters"
     if not chosen.are_apart:
-        return chosen.is_sure, f"{told}."
+        return chosen.is_sure, f"{told}." if chosen.is_sure else f"Only {told}."
     if 2 * chosen.n_agreeing > len(chosen.votes):
         return True, f"{told}, and all clusters are apart."
     if chosen.best.recipe.is_centred:
