@@ -258,7 +258,21 @@ def test_names_are_those_of_the_first_rows(tmp_path: Path) -> None:
 
 def test_an_index_says_what_it_is() -> None:
     assert repr(FlatIndex(metric="cosine")) == "<FlatIndex: 0 rows, cosine>"
-    assert repr(_made("ivf")) == "<IVFPQIndex: 100 rows of 4 columns, euclidean>"
+    assert repr(_made("ivf")) == (
+        "<IVFPQIndex: 100 rows of 4 columns, euclidean, 4 lists of 2 x 4 bit, nprobe 4, keeps rows>"
+    )
+    assert repr(_made("pq")) == "<PQIndex: 100 rows of 4 columns, euclidean, 2 x 4 bit, keeps rows>"
+    assert repr(IVFPQIndex(2000, rerank=50)) == (
+        "<IVFPQIndex: 0 rows, euclidean, 2,000 lists of 8 x 8 bit, nprobe 8, rerank 50>"
+    )
+    assert repr(PQIndex(_made("pq").quantizer)).endswith("euclidean, 2 x 4 bit>")
+
+
+def test_a_loaded_index_says_the_same(tmp_path: Path) -> None:
+    for kind in ("flat", "pq", "ivf"):
+        index = _made(kind)
+        index.save(tmp_path / kind)
+        assert repr(type(index).load(tmp_path / kind)) == repr(index)
 
 
 @pytest.mark.parametrize("kind", ["flat", "pq", "ivf"])

@@ -122,7 +122,12 @@ class SearchIndex(ABC):
 
     def __repr__(self) -> str:
         columns = "" if self.n_features is None else f" of {self.n_features} columns"
-        return f"<{type(self).__name__}: {self.n_rows:,} rows{columns}, {self.metric}>"
+        told = [f"{self.n_rows:,} rows{columns}", self.metric, *self._details()]
+        return f"<{type(self).__name__}: {', '.join(told)}>"
+
+    def _details(self) -> list[str]:
+        """What else tells it from another index of its kind."""
+        return []
 
     def add(self, rows: Any, ids: Any = None) -> Self:
         """Add rows, all or, where one of them is refused, none.

@@ -28,6 +28,13 @@ def keeps_rows(who: str, keep_rows: Any, rerank: Any) -> bool:
     return bool(keep_rows) or rerank is not None
 
 
+def told_of_rows(keep_rows: bool, rerank: int | None) -> list[str]:
+    """Whether rows are kept and compared, in words."""
+    if rerank is not None:
+        return [f"rerank {rerank}"]
+    return ["keeps rows"] if keep_rows else []
+
+
 def n_to_find(rerank: int, k: int, n_rows: int) -> int:
     """How many rows to find by code: `rerank`, but k at least and no more than there are."""
     return min(max(int(rerank), k), n_rows)

@@ -26,7 +26,7 @@ from coterie.search._kept_rows import ROW_ARRAYS, KeptRows, restored_rows
 from coterie.search._list_space import ListSpace, list_space
 from coterie.search._list_state import ListState, list_state
 from coterie.search._lists import Lists, check_lists, in_lists, out_of_lists
-from coterie.search._rerank import check_rerank, keeps_rows
+from coterie.search._rerank import check_rerank, keeps_rows, told_of_rows
 from coterie.search._stored_quantizer import restored, stored
 
 __all__ = ["IVFPQIndex"]
@@ -233,6 +233,13 @@ class IVFPQIndex(SearchIndex):
         self._coming = []
         if self.keep_rows:
             self._rows = KeptRows(self._kind, np.empty((0, learned.space.n_features), self.dtype))
+
+    def _details(self) -> list[str]:
+        n_parts, bits = self.quantizer.n_subvectors, self.quantizer.bits
+        return [
+            f"{self.n_lists:,} lists of {n_parts} x {bits} bit", f"nprobe {self.nprobe}",
+            *told_of_rows(self.keep_rows, self.rerank),
+        ]  # fmt: skip
 
     def _take(self, rows: Floats) -> None:
         learned = self._fitted()

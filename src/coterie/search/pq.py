@@ -17,7 +17,7 @@ from coterie.search._code_space import CodeSpace, Quantizer
 from coterie.search._growing import Growing
 from coterie.search._index import Floats, Ints, SearchIndex
 from coterie.search._index_file import Arrays, damaged
-from coterie.search._rerank import check_rerank, keeps_rows, n_to_find
+from coterie.search._rerank import check_rerank, keeps_rows, n_to_find, told_of_rows
 from coterie.search._stored_quantizer import restored, stored
 
 __all__ = ["CertifiedNeighbors", "PQIndex"]
@@ -161,6 +161,10 @@ class PQIndex(SearchIndex):
                 proved.dists[here], proved.ids[here], proved.n_compared[here], n_threads,
             )  # fmt: skip
         return proved
+
+    def _details(self) -> list[str]:
+        codes = f"{self._space.n_parts} x {self._space.bits} bit"
+        return [codes, *told_of_rows(self.keep_rows, self.rerank)]
 
     def _take(self, rows: Floats) -> None:
         space = self._space
