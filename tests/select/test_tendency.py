@@ -120,6 +120,14 @@ def test_a_column_alone_may_tell() -> None:
     assert found.columns[1].p_value > 0.05
 
 
+def test_reasons_are_listed() -> None:
+    found = tendency(two_heaps(300), random_state=0)
+    reasons = found.verdict.split(": ")[1].removesuffix(".").split(", ")
+    assert len(reasons) > 2
+    assert [reason.startswith("and ") for reason in reasons[:-1]] == [False] * (len(reasons) - 1)
+    assert reasons[-1].startswith("and ")
+
+
 def test_groups_beside_a_long_axis_are_found() -> None:
     """The length of all is nearly all of the variance, and the groups lie side by side along it."""
     rng = np.random.default_rng(0)

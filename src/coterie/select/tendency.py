@@ -222,7 +222,8 @@ def _verdict(found: Tendency, rows: Floats) -> str:
     told = [reason for reason, p in reasons.items() if 3 * p <= LEVEL]
     n_distinct = np.unique(rows, axis=0).shape[0]
     equal = f"; but only {n_distinct} of {rows.shape[0]} rows differ, which alone looks like modes"
+    listed = ", and ".join(filter(None, [", ".join(told[:-1]), told[-1]]))
     return (
-        f"There is structure ({chance}): {' and '.join(told)}"
+        f"There is structure ({chance}): {listed}"
         f"{equal if 2 * n_distinct <= rows.shape[0] else ''}."
     )
