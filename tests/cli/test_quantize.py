@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +65,18 @@ def test_json_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert sum(facts["counts"]) == 2400
     assert facts["written"] == "photo-5.png"
     assert facts["bytes_out"] == Path("photo-5.png").stat().st_size
+
+
+def test_a_picture_from_stdin(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Image.new("RGB", (5, 5), "red").save("red.png")
+    piped = io.TextIOWrapper(io.BytesIO(Path("red.png").read_bytes()))
+    monkeypatch.setattr(sys, "stdin", piped)
+    assert main(["quantize", "-", "-k", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "picture     stdin: 5 x 5, RGB" in out
+    assert out.endswith("written     stdin-1.png\n")
 
 
 def test_quiet_lab_and_seeds(photo: np.ndarray, capsys: pytest.CaptureFixture[str]) -> None:

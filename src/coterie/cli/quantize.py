@@ -77,8 +77,6 @@ def quantize(
             )  # fmt: skip
         except DataError as error:
             told = str(error).removeprefix("image: ")
-            if str(picture) == STDIN:
-                told = told.replace(place, "stdin")
             for python, instead in _INSTEAD.items():
                 told = told.replace(python, instead)
             raise DataError(told) from error
@@ -99,7 +97,7 @@ def _facts(picture: Path, output: Path, found: QuantizedImage) -> dict[str, Any]
     """What was done, in numbers; PSNR is None where nothing was lost."""
     height, width = found.indices.shape
     return {
-        "picture": str(picture),
+        "picture": "stdin" if str(picture) == STDIN else str(picture),
         "width": width,
         "height": height,
         "channels": int(found.palette.shape[1]),
