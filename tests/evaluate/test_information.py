@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,6 +57,38 @@ def test_limits() -> None:
     info = ev.mutual_info_score(labels, labels)
     assert info == pytest.approx(1.029653014065, abs=1e-12)
     assert info == pytest.approx(ev.entropy(labels), rel=1e-15)
+
+
+EXAMPLES = Path(__file__).parents[3] / "shared" / "data" / "seed_examples.json"
+
+
+@pytest.mark.skipif(not EXAMPLES.exists(), reason="the examples are not beside the project")
+def test_the_examples_as_they_were_computed() -> None:
+    examples = json.loads(EXAMPLES.read_text())["examples"]
+    named = {example["id"]: example for example in examples}
+    limits = named["mutual_information_limits"]["computed"]
+    joint, equal = limits["independent"], limits["identical"]
+    found = ev.mutual_info_score(contingency=joint["joint"])
+    assert found == pytest.approx(joint["mutual_information"], abs=1e-15)
+    info = ev.mutual_info_score(equal["labels"], equal["labels"])
+    assert info == pytest.approx(equal["mutual_information_nats"], abs=1e-12)
+    assert info == pytest.approx(ev.entropy(equal["labels"]), abs=1e-15)
+    table = named["mutual_information_table"]
+    assert table["joint"] == JOINT
+    counts, known = table["counts_for_n100"], table["computed"]
+    scores = {
+        "mutual_information_nats": ev.mutual_info_score, "purity": ev.purity_score,
+        "homogeneity": ev.homogeneity_score, "completeness": ev.completeness_score,
+        "variation_of_information_nats": ev.variation_of_information,
+        "adjusted_rand_n100": ev.adjusted_rand_score, "rand_n100": ev.rand_score,
+        "fowlkes_mallows_n100": ev.fowlkes_mallows_score,
+        "adjusted_mutual_information_arithmetic_n100": ev.adjusted_mutual_info_score,
+        "expected_mutual_information_n100": ev.expected_mutual_info,
+    }  # fmt: skip
+    for name, score in scores.items():
+        assert score(contingency=counts) == pytest.approx(known[name], abs=1e-11), name
+    pairs = ev.pair_confusion_matrix(contingency=counts)
+    assert pairs.tolist() == known["pair_confusion_n100"]
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=2, max_size=4))
