@@ -86,6 +86,31 @@ def test_other_formats_are_read(tmp_path: Path, end: str) -> None:
     assert table["städt"].tolist()[1] == "Köln"
 
 
+@pytest.mark.parametrize("end", ["gz", "bz2", "zst"])
+def test_packed_text_is_read_as_other_text(tmp_path: Path, end: str) -> None:
+    """Whatever parts its cells, with decimal commas and marks of the encoding."""
+    import pyarrow as pa
+
+    def written(name: str, text: bytes) -> str:
+        path = str(tmp_path / f"{name}.{end}")
+        with pa.output_stream(path, compression="detect" if end != "zst" else "zstd") as file:
+            file.write(text)
+        return path
+
+    text = "\ufefflen;kind\n1,5;a\n2,25;b\n".encode()
+    table, notes = read_raw([written("a.csv", text)])
+    assert notes == ["Cells are parted by semicolons.", "Commas are decimal marks."]
+    assert table["len"].tolist() == [1.5, 2.25]
+    table, notes = read_raw([written("b.data", b"1 2\r\n3 4\r\n")])
+    assert notes[0] == "Cells are parted by blanks."
+    assert table.shape == (2, 2)
+    assert read_raw([written("c.tsv", b"a b\tc\n1\t2\n")])[0].columns == ["a b", "c"]
+    damaged = Path(written("d.csv", b"a,b\n" + b"".join(b"%d,1\n" % i for i in range(9999))))
+    damaged.write_bytes(damaged.read_bytes()[:-50])
+    with pytest.raises(DataError, match=r"d\.csv\..*(is damaged|is empty)"):
+        read_raw([str(damaged)])
+
+
 def test_arrays_are_read(tmp_path: Path) -> None:
     rows = np.arange(6.0).reshape(3, 2)
     np.save(tmp_path / "a.npy", rows)

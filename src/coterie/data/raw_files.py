@@ -29,6 +29,10 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _EXCEL = (".xlsx", ".xlsm")
 #: How databases begin; that of DuckDB stands after eight other bytes.
 _SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
+#: How compressed files begin, and how Arrow calls what compressed them.
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+#: How files of tables and arrays begin.
+_NO_TEXT = (b"PAR1", b"ARROW1", b"\x93NUMPY")
 #: Text of any size is read whole: the rows must fit the memory in any case.
 _ANY_SIZE = 1 << 62
 #: Bytes and lines of a text that tell whether blanks part its cells; the last line may be cut.
@@ -47,8 +51,9 @@ def read_raw(
     """All columns of some files, and how they were read, in sentences.
 
     Text (CSV, TSV; parted by commas, semicolons, tabs, bars or blanks; UTF-8, UTF-16 or
-    Windows-1252), Parquet, Arrow or Feather, NPY, Excel where openpyxl is there. Numbers may have
-    decimal commas, separators between thousands or percent signs.
+    Windows-1252; also packed by gzip, bzip2 or Zstandard), Parquet, Arrow or Feather, NPY, Excel
+    where openpyxl is there. Numbers may have decimal commas, separators between thousands or
+    percent signs.
 
     Parameters
     ----------
@@ -75,9 +80,14 @@ def read_raw(
     first = places[0]
     if len(places) == 1 and first.lower().endswith(_EXCEL) and os.path.isfile(first):
         return _of_sheet(Path(first))
+    path = Path(first)
+    if len(places) == 1 and path.is_file() and (text_of := _unpacked(path)) is not None:
+        tabs = path.stem.lower().endswith((".tsv", ".tab"))
+        return _of_text(
+            first, text_of, "\t" if tabs else None, decimal, header, text, complete, codes
+        )
     if is_streamed(places, _ANY_SIZE):
         return _of_dataset(places)
-    path = Path(first)
     if first == STDIN:
         return _of_text(
             "stdin", sys.stdin.buffer.read(), None, decimal, header, text, complete, codes
@@ -99,8 +109,25 @@ def read_raw(
     return _of_text(str(path), data, "\t" if tabs else None, decimal, header, text, complete, codes)
 
 
+def _unpacked(path: Path) -> bytes | None:
+    """The text in a compressed file; None of what is not compressed, and of what is no text."""
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        begin = file.read(8)
+    kind = next((kind for mark, kind in _PACKED.items() if begin.startswith(mark)), None)
+    if kind is None:
+        return None
+    try:
+        with pa.input_stream(str(path), compression=kind) as stream:
+            data = bytes(stream.read())
+    except OSError as error:
+        raise DataError(f"{path}: the {kind} file is damaged; compress the table again.") from error
+    return None if data.startswith(_NO_TEXT) else data
+
+
 def _of_dataset(places: Sequence[str]) -> tuple[RawTable, list[str]]:
-    """Files that Arrow reads: Parquet, Feather, compressed text, several at once."""
+    """Files that Arrow reads: Parquet, Feather, several at once."""
     import pyarrow as pa
 
     from coterie.data._datasets import Files
