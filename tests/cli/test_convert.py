@@ -137,6 +137,26 @@ def test_stdin_is_known_by_how_it_begins(
         assert len(capfd.readouterr().out.splitlines()) == 4
 
 
+def test_errors_call_it_stdin(stdin: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever was made of it to be read."""
+    ran(capsys, "convert", "mixed.csv", "-o", "mixed.parquet", "--quiet")
+    tables = [Path("mixed.csv").read_bytes(), Path("mixed.parquet").read_bytes()]
+    for command in (
+        ["fit", "-", "-k", "2", "--columns", "none"], ["tendency", "-", "--columns", "none"],
+        ["dendrogram", "-", "--names", "none"], ["convert", "-", "-o", "a.csv", "--text", "none"],
+        ["convert", "-", "-o", "a.csv", "--columns", "none"], ["study", "-", "--columns", "none"],
+        ["score", "-", "--labels", "none"], ["predict", "-", "mixed.csv"],
+        ["index", "build", "-", "-o", "a.index", "--columns", "none"], ["quantize", "-"],
+    ):  # fmt: skip
+        for table in tables:
+            stdin(table)
+            out, err = ran(capsys, *command, code=2)
+            assert out == ""
+            assert err.count("\n") == 1
+            assert "stdin" in err, (command, err)
+            assert "/coterie-" not in err, (command, err)
+
+
 def test_mistakes_of_convert_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, words in {
         ("mixed.csv", "-o", "there.xls"): "use a name that ends in .csv, .tsv",

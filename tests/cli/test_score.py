@@ -146,12 +146,13 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     Path("blank.csv").write_text("label\n0\n\n1\n")
     for arguments, words in {
         (): "there is nothing to score by",
-        ("table.csv", "--labels", "none"): "neither such a file nor such a column",
+        ("table.csv", "--labels", "fond"): "there is no such file, and in table.csv: no column "
+        "'fond'; it has eruptions, waiting, long, found; did you mean 'found'?",
         ("--labels", "none.csv", "--truth", "labels.csv"): "there is no such file",
-        (FAITHFUL, "--labels", "short.csv"): "272 rows and there are 2 labels",
-        ("--labels", "short.csv", "--truth", "labels.csv"): "2 rows and --truth 272",
+        (FAITHFUL, "--labels", "short.csv"): "272 rows, and there are 2 labels",
+        ("--labels", "short.csv", "--truth", "labels.csv"): "--labels has 2 and --truth 272",
         ("--labels", "holes.csv", "--truth", "short.csv"): "has no value in row 2",
-        ("--labels", "table.csv", "--truth", "short.csv"): "there is no column 'label'",
+        ("--labels", "table.csv", "--truth", "short.csv"): "no column 'label'",
         ("table.csv", "--labels", "found", "--noise", "no"): "--noise 'no' was given",
         ("table.csv", "--labels", "found", "--metric", "foo"): "--metric 'foo' was given; use",
         (FAITHFUL, "--labels", "labels.csv", "--metric", "precomputed"): "the table has 272 rows",

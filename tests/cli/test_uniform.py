@@ -6,6 +6,7 @@ coterie.cli._limits, coterie.cli._method_options and coterie.cli._telling.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -278,6 +279,55 @@ def test_where_to_cut_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert "one of them says where to cut" in capsys.readouterr().err
     assert main(asked) == 2
     assert "needs the number of clusters" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["fit", "-k", "2"], ["fit", "--method", "mixed", "-k", "2"], ["tendency"], ["choose-k"],
+        ["eps"], ["dendrogram"], ["convert", "-o", "other.csv"], ["index", "build", "-o", "index"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_columns_that_are_chosen_and_left_out(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is left, whatever the table is read from."""
+    assert main(["convert", FAITHFUL, "-o", "faithful.parquet", "--quiet"]) == 0
+    np.save("faithful.npy", np.loadtxt(FAITHFUL, delimiter=",", skiprows=1))
+    for path, name in (
+        (FAITHFUL, "waiting"), ("faithful.parquet", "waiting"), ("faithful.npy", "x0"),
+    ):  # fmt: skip
+        assert main([*command, path, "--columns", name, "--without", name]) == 2
+        said = f"coterie: {path}: every column is left out; keep at least one.\n"
+        assert capsys.readouterr() == ("", said)
+
+
+@pytest.mark.parametrize("end", ["parquet", "npy", "csv.gz"])
+def test_options_of_text_are_refused_elsewhere(
+    end: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("labels.csv").write_text("label\n" + "0\n1\n" * 136)
+    if end == "csv.gz":
+        Path("t.csv.gz").write_bytes(gzip.compress(Path(FAITHFUL).read_bytes()))
+    else:
+        assert main(["convert", FAITHFUL, "-o", f"t.{end}", "--quiet"]) == 0
+    for command in (
+        ["info"], ["convert", "-o", "other.csv"], ["fit", "-k", "2"], ["tendency"], ["choose-k"],
+        ["eps"], ["dendrogram"], ["score", "--labels", "labels.csv"],
+        ["index", "build", "-o", "index"],
+    ):  # fmt: skip
+        for option in (["--decimal", ","], ["--no-header"]):
+            assert main([*command, f"t.{end}", *option]) == 2
+            said = capsys.readouterr().err
+            assert f"--{option[0].split('-')[-1]} was given, and it is for" in said, command
+    if end != "csv.gz":
+        assert main(["convert", f"t.{end}", "--text", "waiting", "-o", "other.csv"]) == 2
+        assert (
+            "--text waiting was given, which is for text files; this one has"
+            in capsys.readouterr().err
+        )
+    assert not Path("other.csv").exists()
 
 
 def test_strict_is_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,7 +101,7 @@ def test_bad_rows_for_a_model(capsys):
             "eps t.csv --min-samples 9",
             "8 neighbours and the table has 4 rows; lower --min-",
         ),
-        ("score one.csv --labels labels.csv", "the table has 1 row and there are 4 labels"),
+        ("score one.csv --labels labels.csv", "the table has 1 row, and there are 4 labels"),
         ("index build t.csv --kind odd -o i", "'--kind': 'odd' is not one of 'flat', 'pq', 'ivf'"),
         (
             "index build t.csv --kind pq -o i",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from coterie._in_memory import rows_in_memory
 from coterie.cli._found import Found
 from coterie.cli._methods import Method
-from coterie.cli._options import check_text_options
+from coterie.cli._options import check_text_options, check_text_options_of
 from coterie.cli._scaling import in_own_units
 from coterie.cli._wording import Wording
 from coterie.data import ArraySource, Source
@@ -146,6 +146,7 @@ def given(
     are what could be asked for in place of the method if cells are missing, or hold text, if
     anything.
     """
+    check_text_options_of(places, most_bytes, decimal, header)
     if not on_cluster and not is_streamed(places, most_bytes):
         with _advising(taking, taking_text):
             table = read_table(

@@ -95,8 +95,6 @@ def _reading(data: Sequence[str], places: Sequence[str], index: AnyIndex | None)
         yield
     except DataError as error:
         told = str(error)
-        if data[0] == STDIN:
-            told = told.replace(places[0], "stdin")
         lacking, nobody_named_it, _ = told.partition("; name one of these, or rename")
         if index is not None and nobody_named_it:
             told = (

@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie.data._delimited import no_column
 from coterie.data.columns import missing_cells
 from coterie.data.raw_files import read_raw
 from coterie.errors import DataError
+
+
+class NoSuchColumnError(DataError):
+    """A table has no column of that name."""
 
 
 def column_of(
@@ -30,9 +35,7 @@ def column_of(
     if name is None:
         name = known[0] if len(known) == 1 else "label"
     if name not in known:
-        raise DataError(
-            f"{places[0]}: there is no column {name!r}; it has {', '.join(known[:20])}."
-        )
+        raise NoSuchColumnError(str(no_column(places[0], name, known)))
     cells = np.asarray(table[name])
     lacking = missing_cells(cells)
     if complete and lacking.any():

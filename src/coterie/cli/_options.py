@@ -112,6 +112,16 @@ def check_text_options(decimal: str | None, header: bool | None) -> None:
         )
 
 
+def check_text_options_of(
+    places: Sequence[str], most_bytes: int, decimal: str | None, header: bool | None
+) -> None:
+    """The same, unless it is such a file, or standard input."""
+    from coterie.data.streams import is_streamed
+
+    if is_streamed(places, most_bytes) or places[0].lower().endswith((".npy", ".xlsx", ".xlsm")):
+        check_text_options(decimal, header)
+
+
 def names(listed: str | None) -> list[str]:
     """Names between commas, quoted where they contain some."""
     return [] if listed is None else [name.strip() for name in next(csv.reader([listed]), [])]

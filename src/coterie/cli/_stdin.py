@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from coterie.errors import DataError
+
 STDIN = "-"
 
 #: How files begin that are no text; arrays of NumPy are read as they come.
@@ -46,7 +48,7 @@ def as_files(
     """Places of which ``-`` is a file while the block lasts, if it has to be.
 
     It has to be where stdin holds what is no text; with `text`, in any case. The file lies in
-    `TMPDIR` and is called stdin, which is what messages say. Without `spool`, other machines are to
+    `TMPDIR`, and errors of the block call it stdin. Without `spool`, other machines are to
     read the rows, and ``-`` is refused, as it is among several places.
     """
     if STDIN not in places:
@@ -66,7 +68,13 @@ def as_files(
         path = Path(folder) / f"stdin{end}"
         with open(path, "wb") as file:
             shutil.copyfileobj(stdin, file, 1 << 20)
-        yield [os.fspath(path) if place == STDIN else place for place in places]
+        try:
+            yield [os.fspath(path) if place == STDIN else place for place in places]
+        except ValueError as error:
+            told = str(error)
+            if str(path) not in told:
+                raise
+            raise DataError(told.replace(str(path), "stdin")) from error
 
 
 def _begin(stdin: Any) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +21,7 @@ from coterie.cli._options import (
     Threads,
     Without,
     check_decimal,
+    check_text_options_of,
     completing,
     ending,
     names,
@@ -70,10 +71,12 @@ def convert(
     target = as_output(output)
     check_outputs([Path(file) for file in files_of(data)], [target])
     with limited(threads, max_memory) as most_bytes, as_files(data, text=True) as places:
+        check_text_options_of(places, most_bytes, decimal, header)
         table = open_columns(
             places, None if columns is None else names(columns), without=names(without),
             text=names(text), decimal=decimal, header=header, most_bytes=most_bytes,
         )  # fmt: skip
+        _check_text(names(text), table)
         for note in table.notes:
             warn(note)
         kept, left = _kept(table, end)
@@ -101,6 +104,19 @@ def _end(output: Path, to: str | None) -> str:
     if str(output) == "-":
         raise ValueError("-o - was given without a format; add --to, such as --to csv.")
     return ending("-o", output, [f".{name}" for name in _FORMATS])
+
+
+def _check_text(columns: Sequence[str], table: AllColumns) -> None:
+    """Refuse to keep as text what the file has as something else, or not at all."""
+    kinds = {field.name: field.type for field in table.schema}
+    for column in () if table.format == "text" else columns:
+        kind = kinds.get(column)
+        if str(kind) not in ("string", "large_string", "string_view"):
+            found = "no such column" if kind is None else f"{kind} there"
+            raise ValueError(
+                f"{table.name}: --text {column} was given, which is for text files; this one "
+                f"has {found}; leave it out."
+            )
 
 
 def _kept(table: AllColumns, end: str) -> tuple[list[str], list[str]]:

@@ -18,6 +18,7 @@ from coterie.cli._options import (
     Quiet,
     Threads,
     check_decimal,
+    check_text_options_of,
     title_of,
 )
 from coterie.cli._stdin import as_files, check_there
@@ -51,6 +52,7 @@ def info(
     with limited(threads, max_memory) as most_bytes, as_files(data, text=True) as places:
         what = _kind(places)
         if what == "table":
+            check_text_options_of(places, most_bytes, decimal, header)
             facts, lines = _table(data, places, decimal, header, most_bytes)
         else:
             facts, lines = {"model": _model, "index": _index, "study": _study}[what](

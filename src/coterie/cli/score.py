@@ -95,8 +95,8 @@ def score(
         if other is not None:
             if len(other) != len(own):
                 raise ValueError(
-                    f"--labels has {len(own):,} rows and --truth {len(other):,}; they are to be of "
-                    "the same rows."
+                    f"--labels has {len(own):,} and --truth {len(other):,}; they are to be of the "
+                    "same rows."
                 )
             external = _external(own, other, noise or "cluster", notes)
         if data:
@@ -132,7 +132,7 @@ def _labels(
     option: str, asked: str, places: list[str], decimal: str | None, header: bool | None
 ) -> tuple[Any, str | None]:
     """Labels of a file, or of a column of the data; the name of the column."""
-    from coterie.cli._one_column import column_of
+    from coterie.cli._one_column import NoSuchColumnError, column_of
 
     if Path(asked).is_file():
         return column_of([asked], complete=True), None
@@ -140,12 +140,8 @@ def _labels(
         raise FileNotFoundError(f"{option} {asked}: there is no such file.")
     try:
         return column_of(places, asked, decimal, header, complete=True), asked
-    except ValueError as error:
-        if "there is no column" not in str(error):
-            raise
-        raise ValueError(
-            f"{option} {asked} was given, and there is neither such a file nor such a column."
-        ) from error
+    except NoSuchColumnError as error:
+        raise ValueError(f"{option} {asked}: there is no such file, and in {error}") from error
 
 
 def _counted(labels: Any) -> tuple[list[Any], list[int]]:
@@ -196,8 +192,9 @@ def _internal(
         rows = given.rows
         if len(rows) != len(own):
             raise ValueError(
-                f"the table has {len(rows):,} row{'' if len(rows) == 1 else 's'} and there are "
-                f"{len(own):,} labels; give the labels of this table."
+                f"the table has {len(rows):,} row{'' if len(rows) == 1 else 's'}, and there "
+                f"{'is 1 label' if len(own) == 1 else f'are {len(own):,} labels'}; give the labels "
+                "of this table."
             )
         if metric == "precomputed" and rows.shape[0] != rows.shape[1]:
             raise ValueError(

@@ -242,6 +242,8 @@ def select_columns(
     if len(set(columns)) < len(columns) or not columns:
         raise DataError(f"{name}: name each column once, at least one: {listing(columns)}.")
     chosen = [column for column in columns if column not in without]
+    if not chosen:
+        raise DataError(f"{name}: every column is left out; keep at least one.")
     return chosen, [available.index(column) for column in chosen]
 
 
