@@ -25,7 +25,7 @@ from brute_twin import brute, nearest
 from coterie import ProductQuantizer, VectorQuantizer
 from coterie._kernels import kernels
 from coterie.errors import AdviceWarning
-from coterie.search import FlatIndex, PQIndex
+from coterie.search import FlatIndex, PQIndex, pq
 from coterie.search._code_blocks import as_bytes, from_blocks, to_blocks
 from coterie.search._index import METRICS
 from toy_quantizer import ToyQuantizer
@@ -160,6 +160,31 @@ def test_certified_answers_are_exact(metric: str, kind: str, bits: int, rotate: 
         assert_array_equal(proved.dists, dists)
         assert (proved.n_compared <= n).all()
         assert (proved.n_compared >= min(k, n)).all()
+
+
+def test_rows_that_are_held_are_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[int] = []
+    true = pq.longest
+
+    def seen(rows: Any, metric: str) -> float:
+        measured.append(len(rows))
+        return true(rows, metric)
+
+    monkeypatch.setattr(pq, "longest", seen)
+    X = RNG.normal(size=(300, 6)).astype(np.float32) * np.float32(9)
+    index = PQIndex(ToyQuantizer(X, 2, 4), keep_rows=True)
+    for row in X[:40]:
+        index.add(row[None])
+    assert measured == [1] * 40
+    once = PQIndex(ToyQuantizer(X, 2, 4), keep_rows=True).add(X[:40])
+    assert index._now.kept[2:] == once._now.kept[2:]
+    with pytest.raises(ValueError, match="would belong to two rows"):
+        index.add(1000 * X[:1], [30])
+    for gone in (np.arange(20), np.arange(20, 39)):  # the longest among them, or not
+        rest = np.setdiff1d(index.ids, gone)
+        alone = PQIndex(ToyQuantizer(X, 2, 4), keep_rows=True).add(X[rest], rest)
+        assert index.remove(gone)._now.kept[2:] == alone._now.kept[2:]
+    assert pickle.loads(pickle.dumps(index))._now.kept[2:] == index._now.kept[2:]
 
 
 @pytest.mark.parametrize("rotate", [False, True])

@@ -102,6 +102,7 @@ class PQIndex(SearchIndex):
         self._blocks = Growing(np.empty((0, width, BLOCK_ROWS), dtype=np.uint8), self._kind)
         self._rows = Growing(np.empty((0, self._space.n_features), self.dtype), self._kind)
         self._errors = Growing(np.empty(0, dtype=np.float32), self._kind)
+        self._worst_error = self._longest = 0.0  # of the rows that are kept
 
     @property
     def n_features(self) -> int:
@@ -180,7 +181,14 @@ class PQIndex(SearchIndex):
         if self.keep_rows:
             self._rows.extend(rows)
             origin = np.zeros((1, space.n_features)), np.zeros(len(rows), dtype=np.int64)
-            self._errors.extend(gaps(space, rows, codes, *origin).errors)
+            errors = gaps(space, rows, codes, *origin).errors
+            self._errors.extend(errors)
+            self._measure(rows, errors)
+
+    def _measure(self, rows: Floats, errors: npt.NDArray[np.float32]) -> None:
+        """Know the largest of these rows and errors, too."""
+        self._worst_error = max(self._worst_error, float(errors.max(initial=0)))
+        self._longest = max(self._longest, longest(rows, self.metric))
 
     def _forget_after(self, n_rows: int) -> None:
         self._n_coded = n_rows
@@ -196,13 +204,13 @@ class PQIndex(SearchIndex):
         if self.keep_rows:
             self._rows = Growing(self._rows.view[kept], self._kind)
             self._errors = Growing(self._errors.view[kept], self._kind)
+            self._worst_error = self._longest = 0.0
+            self._measure(self._rows.view, self._errors.view)
 
     def _state(self) -> _Now:
         kept = None
         if self.keep_rows:
-            rows, errors = self._rows.view, self._errors.view
-            worst = float(errors.max(initial=0))
-            kept = _Rows(rows, errors, worst, longest(rows, self.metric))
+            kept = _Rows(self._rows.view, self._errors.view, self._worst_error, self._longest)
         return _Now(self._ids.view, self._blocks.view, kept)
 
     def _answer(self, now: _Now, queries: Floats, found: Neighbors, n_threads: int) -> None:
@@ -254,6 +262,8 @@ class PQIndex(SearchIndex):
             if array.dtype != empty.dtype or array.shape[1:] != empty.shape[1:]:
                 raise damaged(f"its {name} are of another type or shape")
             setattr(index, f"_{name}", Growing(array, cls._kind))
+        if index.keep_rows:
+            index._measure(kept["rows"], kept["errors"])
         return index
 
     def _check_restored(self, n_rows: int) -> None:
