@@ -83,7 +83,7 @@ def draw_film(path: Path, model: KMeans) -> None:
         label="centre before",
     )
     axes[0].scatter([], [], s=130, c=NOISE_COLOR, marker="X", label="centre after: the mean")
-    axes[0].scatter([], [], s=52, c=NOISE_COLOR, marker="s", label="rows, one shape a cluster")
+    axes[0].scatter([], [], s=52, c=NOISE_COLOR, marker="s", label="rows, one shape per cluster")
     figure.legend(loc="outside lower center", ncols=3, frameon=False, labelcolor=INK, fontsize=11)
     figure.savefig(path)
     pyplot.close(figure)

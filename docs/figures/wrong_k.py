@@ -19,7 +19,7 @@ def draw(folder: Path) -> None:
     places = [(0, 0), (3, 0.5), (0.5, 3), (4, 4)]
     X = np.vstack([rng.normal(place, 0.5, (80, 2)) for place in places])
     figure, axes = pyplot.subplots(1, 3, figsize=(11.5, 3.9), layout="constrained", sharey=True)
-    told = {2: "groups are joined", 4: "one cluster a group", 7: "groups are cut"}
+    told = {2: "groups are joined", 4: "one cluster per group", 7: "groups are cut"}
     for ax, (k, words) in zip(axes, told.items(), strict=True):
         model = KMeans(k, n_init=20, random_state=0).fit(X)
         scatter(X, model.labels_, model.cluster_centers_, regions=model, outlines=None, ax=ax)

@@ -30,6 +30,22 @@ def test_the_knee_is_marked_and_its_strength_drawn():
     assert ax.get_ylabel() == f"distance to neighbour {found.min_samples - 1}"
 
 
+def test_eps_and_the_knee_are_told_apart():
+    """Where clusters last longest below the knee, eps is the end of that range."""
+    rng = np.random.default_rng(0)
+    groups = [rng.normal(center, 1, (100, 2)) for center in ([0, 0], [3.2, 0])]
+    far = suggest_eps(np.vstack([*groups, rng.normal([2, 4], 0.6, (80, 2))]))
+    assert far.knee is not None
+    assert far.level is not None
+    assert far.eps < far.curve[far.knee]
+    ax = k_distances(far, ax=Figure().subplots())
+    knee, eps = (text.get_text() for text in ax.texts)
+    assert knee == f"knee, strength {far.strength:.2f}"
+    assert eps == f"eps = {far.eps:.3g}, the end of the band next to the knee"
+    near = suggest_eps(rows())
+    assert k_distances(near, ax=Figure().subplots()).texts[1].get_text() == f"eps = {near.eps:.3g}"
+
+
 def test_no_knee_is_said():
     found = suggest_eps(np.random.default_rng(0).uniform(size=(300, 2)))
     ax = k_distances(found, ax=Figure().subplots())

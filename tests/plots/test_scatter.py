@@ -79,6 +79,11 @@ def test_more_columns_are_drawn_through_their_principal_components(ax):
     assert_allclose([text.xy for text in ax.texts], points[:2])
 
 
+def test_few_rows_are_counted_in_whole_numbers(ax):
+    scatter(np.arange(9.0)[:, np.newaxis], np.repeat([0, 1], [5, 4]), ax=ax)
+    assert all(tick == round(tick) for tick in ax.get_yticks())
+
+
 def test_one_column_is_a_histogram(ax):
     X, labels, centers = blobs(2, 1)
     scatter(X, labels, centers, feature_names=["speed"], ax=ax)

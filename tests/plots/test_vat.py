@@ -36,6 +36,17 @@ def test_paths_are_the_heights_of_single_linkage():
     assert_allclose(vat(X, paths=True, ax=Figure().subplots()).images[0].get_array(), longest)
 
 
+def test_the_scale_does_not_push_the_square_aside():
+    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+    ax = vat(X, ax=figure.subplots())
+    figure.canvas.draw()
+    square = ax.get_position()
+    assert square.width * 7.2 == pytest.approx(square.height * 4.4)
+    assert (square.x0 + square.x1) / 2 == pytest.approx(0.5, abs=0.06)
+    (scale,) = ax.child_axes
+    assert scale.get_ylabel() == "distance"
+
+
 def test_many_rows_are_sampled_and_that_is_said():
     ax = vat(X, max_rows=20, ax=Figure().subplots())
     n_drawn = len(ax.images[0].get_array())

@@ -28,6 +28,8 @@ def draw_histogram(
     name: str,
 ) -> None:
     """One column: stacked bars, a numbered line at every centre."""
+    from matplotlib.ticker import MaxNLocator
+
     n_bins = int(np.clip(2 * np.sqrt(len(values)), 10, 80))
     ax.hist(
         [values[labels == cluster] for cluster in clusters],
@@ -53,6 +55,7 @@ def draw_histogram(
                     bbox={"boxstyle": "circle", "fc": "white", "ec": color_of(cluster), "lw": 2},
                 )
         ax.margins(y=0.12)
+    ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))  # rows come whole
     ax.set(xlabel=name, ylabel="rows")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from coterie.plots._style import INK, NOISE_COLOR, color_of, new_axes, plain, printable
 from coterie.select import EpsSuggestion, suggest_eps
 
@@ -64,11 +66,16 @@ def k_distances(suggestion: EpsSuggestion | Any, ax: Axes | None = None) -> Axes
         told += ", no knee: 99 of 100 rows core"
     elif knee is None:
         told += ", no knee"
-    else:
+    elif suggestion.eps > np.nextafter(curve[knee], np.inf) or suggestion.eps < curve[knee]:
+        told += ", the end of the band next to the knee"
+    if knee is not None:
         chord = curve[first] + (curve[last] - curve[first]) * (knee - first) / (last - first)
         ax.vlines(knee, curve[knee], chord, color=INK, linewidth=1, zorder=2)
         ax.scatter([knee], [curve[knee]], s=60, c=color_of(1), zorder=4)
-        told += f", knee of strength {suggestion.strength:.2f}"
+        ax.annotate(
+            f"knee, strength {suggestion.strength:.2f}", (knee, curve[knee]), xytext=(-8, 6),
+            textcoords="offset points", ha="right", color=INK, fontsize=11,
+        )  # fmt: skip
     ax.annotate(
         told, (0, suggestion.eps), xytext=(4, 5), textcoords="offset points",
         color=color_of(1), fontsize=11, bbox={"fc": "white", "ec": "none", "pad": 1},

@@ -1,4 +1,4 @@
-"""The picture of responsibilities: an image, a line a row, beside the rows themselves."""
+"""The picture of responsibilities: an image with a line per row, beside the rows themselves."""
 
 from __future__ import annotations
 

@@ -83,7 +83,8 @@ def vat(
     plain(ax)
     figure = ax.get_figure()
     if figure is not None:
-        scale = figure.colorbar(image, ax=ax, shrink=0.8)
+        # Beside the square itself, which would be pushed aside by a scale beside its place.
+        scale = figure.colorbar(image, cax=ax.inset_axes((1.04, 0.1, 0.04, 0.8)))
         scale.set_label("longest step on the path" if paths else "distance", color=INK)
         scale.ax.tick_params(colors=INK, labelsize=9)
     ax.set_title(printable(title or ""), color=INK, fontsize=14)
