@@ -9,6 +9,8 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <stdexcept>
@@ -50,9 +52,13 @@ void require_length(const Array& array, std::int64_t length, const char* what) {
 // Values that are used as indexes: each at least 0 and less than `end`.
 template <class Index>
 void require_indexes(const Index* values, std::int64_t count, std::int64_t end, const char* what) {
-    bool inside = true;
-    for (std::int64_t i = 0; i < count; ++i) inside &= 0 <= values[i] && values[i] < end;
-    require(inside, what);
+    // By the largest, where negative ones are the largest of all: compilers make that a loop of
+    // vectors, and "each lies within" none.
+    using Unsigned = std::make_unsigned_t<Index>;
+    Unsigned largest = 0;
+    for (std::int64_t i = 0; i < count; ++i)
+        largest = std::max(largest, static_cast<Unsigned>(values[i]));
+    require(count <= 0 || (end > 0 && largest < static_cast<std::uint64_t>(end)), what);
 }
 
 // Where runs of something begin, and the end of the last: never falling, within 0 to `end`.
