@@ -115,13 +115,13 @@ public:
           n_groups_(Sketch::n_groups(n_cols)),
           n_panels_((count + panel - 1) / panel) {
         words_.assign(n_panels_ * n_groups_ * panel, 0);
-        sq_norms_.assign(n_panels_ * panel, nowhere);
+        start_.assign(n_panels_ * panel, nowhere);
         std::vector<std::uint8_t> row(4 * n_groups_);
         double sq_moved = 0;
         for (std::int64_t j = 0; j < count; ++j) {
             sq_moved = std::max(sq_moved, detail::to_levels(points + j * n_cols, n_cols, scale,
                                                             sketch.levels, row.data()));
-            sq_norms_[j] = detail::sum_of_products(row, 0);
+            start_[j] = -(detail::sum_of_products(row, 0) / 2);
             for (std::uint8_t& level : row) level = static_cast<std::uint8_t>(level - 64);
             std::int32_t* to = &words_[j / panel * n_groups_ * panel + j % panel];
             for (std::int64_t group = 0; group < n_groups_; ++group)
@@ -137,12 +137,14 @@ public:
     void each_near(std::int64_t tile, std::uint32_t open, const double* closest,
                    const Visit& visit) const {
         const std::uint8_t* rows = sketch_.bytes + tile * Sketch::tile_bytes(n_cols_);
-        const Words limit = far_from(closest) - load_words(rows, 0);
+        // In halves, rounded down: points are near where products less half the squared norm are
+        // above this.
+        const Words near_above = (load_words(rows, 0) - far_from(closest)) >> 1;
         const auto compare_by = [&](auto by_dots) {
             std::int64_t at = 0;
             for (; at + at_once <= n_panels_; at += at_once)
-                compare<at_once, by_dots>(rows, limit, open, at, visit);
-            for (; at < n_panels_; ++at) compare<1, by_dots>(rows, limit, open, at, visit);
+                compare<at_once, by_dots>(rows, near_above, open, at, visit);
+            for (; at < n_panels_; ++at) compare<1, by_dots>(rows, near_above, open, at, visit);
         };
         if constexpr (knows_dots)
             if (has_dots) return compare_by(std::true_type{});
@@ -150,47 +152,46 @@ public:
     }
 
 private:
-    static constexpr int panel = 4;                    // points at a time
-    static constexpr std::int32_t farthest = 1 << 30;  // above all squared distances in levels
-    static constexpr std::int32_t nowhere = 3 << 29;   // squared norm of a point that fills a panel
+    static constexpr int panel = 4;                      // points that share a word of bits
+    static constexpr int at_once = 2;                    // panels
+    static constexpr std::int32_t farthest = 1 << 30;    // above all squared distances in levels
+    static constexpr std::int32_t nowhere = -(3 << 28);  // start of a point that fills a panel
     static constexpr int lanes = Sketch::tile_rows;
-    static constexpr int at_once = lanes > 8 ? 1 : 2;  // panels whose bits fit in a word
     static constexpr std::uint64_t every_point = [] {  // the first bit of each
         std::uint64_t bits = 0;
-        for (int bit = 0; bit < 64; bit += lanes) bits |= std::uint64_t{1} << bit;
+        for (int bit = 0; bit < panel * lanes; bit += lanes) bits |= std::uint64_t{1} << bit;
         return bits;
     }();
 
-    // Points are near where their squared norms less twice the products are below the limit.
     template <int n_panels, bool by_dots, class Visit>
-    void compare(const std::uint8_t* rows, Words limit, std::uint64_t open,
+    void compare(const std::uint8_t* rows, Words near_above, std::uint64_t open,
                  std::int64_t first_panel, const Visit& visit) const {
         constexpr int n_points = n_panels * panel;
         const std::int32_t* words = words_.data() + first_panel * n_groups_ * panel;
-        const std::int32_t* sq_norms = sq_norms_.data() + first_panel * panel;
+        const std::int32_t* start = start_.data() + first_panel * panel;
         Words products[n_points];
 #pragma GCC unroll 8
-        for (int p = 0; p < n_points; ++p) products[p] = Words{};
+        for (int p = 0; p < n_points; ++p) products[p] = broadcast(start[p]);
         for (std::int64_t group = 0; group < n_groups_; group += 2, words += 2 * panel) {
             const Words x[2] = {load_words(rows, group + 1), load_words(rows, group + 2)};
 #pragma GCC unroll 8
             for (int p = 0; p < n_points; ++p) {
                 const std::int32_t* word = words + p / panel * n_groups_ * panel + p % panel;
-                const Words y[2] = {Words{} + word[0], Words{} + word[panel]};
+                const Words y[2] = {broadcast(word[0]), broadcast(word[panel])};
                 products[p] = by_dots ? add_byte_dots(products[p], x, y)
                                       : add_byte_products(products[p], x, y);
             }
         }
-        std::uint64_t near = 0;
+        std::uint64_t near[n_panels] = {};
 #pragma GCC unroll 8
-        for (int p = 0; p < n_points; ++p) {
-            const std::uint64_t bits = lane_bits(sq_norms[p] - 2 * products[p] < limit);
-            near |= bits << (p * lanes);
-        }
-        for (near &= open * every_point; near; near &= near - 1) {
-            const int bit = std::countr_zero(near);
-            visit(first_panel * panel + bit / lanes, bit % lanes);
-        }
+        for (int p = 0; p < n_points; ++p)
+            near[p / panel] |= std::uint64_t{greater_bits(products[p], near_above)}
+                               << (p % panel * lanes);
+        for (int i = 0; i < n_panels; ++i)
+            for (std::uint64_t bits = near[i] & open * every_point; bits; bits &= bits - 1) {
+                const int bit = std::countr_zero(bits);
+                visit((first_panel + i) * panel + bit / lanes, bit % lanes);
+            }
     }
 
     static Words load_words(const std::uint8_t* rows, std::int64_t at) {
@@ -215,8 +216,9 @@ private:
 
     Sketch sketch_;
     std::int64_t n_cols_, n_groups_, n_panels_;
-    std::vector<std::int32_t> words_, sq_norms_;
-    float moved_;  // by rounding, a row and a point together
+    std::vector<std::int32_t> words_;
+    std::vector<std::int32_t> start_;  // minus half the squared norm of each point
+    float moved_;                      // by rounding, a row and a point together
 };
 
 }  // namespace coterie
