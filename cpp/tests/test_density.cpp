@@ -49,7 +49,8 @@ Found by_the_book(const std::vector<double>& sq_dists, std::int64_t n, const Den
 TEST(every_path_of_dbscan_finds_the_clusters_of_the_definition) {
     std::mt19937 random(3);
     const double eps_of[] = {1, std::sqrt(2.0), 2, 3.5, 0.05};
-    for (const std::int64_t d : {1, 2, 3, 4, 7, 8, 9, 17})
+    const double eps_of_many_columns[] = {2, std::sqrt(5.0), 8.5, 9.5, 0.09};
+    for (const std::int64_t d : {1, 2, 3, 4, 7, 8, 9, 17, 40})
         for (const std::int64_t n : {1, 2, 3, 63, 64, 65, 129, 530})
             for (const Layout layout : layouts)
                 for (const Kind kind : kinds) {
@@ -59,7 +60,7 @@ TEST(every_path_of_dbscan_finds_the_clusters_of_the_definition) {
                     for (std::int64_t i = 0; i < n; ++i)
                         weights.push_back(static_cast<double>(random() % 4) - 1);
                     const bool weighted = random() % 3 == 0;
-                    const Density density{eps_of[random() % 5],
+                    const Density density{(d < 40 ? eps_of : eps_of_many_columns)[random() % 5],
                                           static_cast<double>(1 + random() % 6),
                                           weighted ? weights.data() : nullptr, !weighted};
                     const auto border = static_cast<Border>(random() % 3);
@@ -75,6 +76,61 @@ TEST(every_path_of_dbscan_finds_the_clusters_of_the_definition) {
                     else
                         CHECK(d > max_grid_cols);
                 }
+}
+
+TEST(few_pairs_of_a_sketch_lack_none_within_eps) {
+    std::mt19937 random(7);
+    int n_few = 0, n_many = 0;
+    for (const std::int64_t d : {16, 33, 64})
+        for (const Kind kind : {Kind::normal, Kind::integer}) {
+            const Rows<float> rows(500, d, Layout::c, kind, random);
+            const Crew crew{2, {}};
+            const RowBlocks<float> blocks(rows.view(), crew);
+            for (const double per_col : {0.25, 0.6, 1.0, 1.4, 6.0}) {
+                const double eps = std::sqrt(per_col * static_cast<double>(d));
+                const SketchedBlocks<float> sketched(blocks, eps, crew);
+                NearPairs<float> near(sketched);
+                std::vector<const float*> queries;
+                for (std::int64_t p = 0; p < 64; ++p) queries.push_back(blocks.row(p));
+                near.set_queries(queries);
+                for (std::int64_t block = 0; block < blocks.n_blocks(); ++block) {
+                    const std::int64_t begin = blocks.begin(block), end = blocks.end(block);
+                    const auto wanted = [](std::int64_t p) { return p % 3 != 0; };
+                    const auto* pairs = near.few(begin, end, wanted);
+                    ++(pairs ? n_few : n_many);
+                    if (!pairs) continue;
+                    for (const auto [query, place] : *pairs)
+                        CHECK(0 <= query && query < 64 && begin <= place && place < end &&
+                              wanted(place));
+                    for (int query = 0; query < 64; ++query)
+                        for (std::int64_t p = begin; p < end; ++p) {
+                            const bool within =
+                                in_order_sq_dist(blocks.row(query), blocks.row(p), d) <= eps * eps;
+                            const auto is_this = [&](const auto& pair) {
+                                return pair.query == query && pair.place == p;
+                            };
+                            CHECK(!within || !wanted(p) ||
+                                  std::any_of(pairs->begin(), pairs->end(), is_this));
+                        }
+                }
+            }
+        }
+    CHECK(n_few > 50 && n_many > 20);
+}
+
+TEST(rows_within_eps_are_told_quickly_as_by_the_sum_in_order) {
+    std::mt19937 random(8);
+    const Rows<double> rows(200, 21, Layout::c, Kind::normal, random);
+    const auto x = rows.view();
+    for (std::int64_t i = 1; i < x.n_rows; ++i) {
+        const double sq_dist = in_order_sq_dist(x.row(0), x.row(i), x.n_cols);
+        for (const double eps : {std::sqrt(sq_dist), std::nextafter(std::sqrt(sq_dist), 0.0),
+                                 std::sqrt(sq_dist) * (1 + 1e-13), std::sqrt(sq_dist) / 2}) {
+            WithinTile<double> tile(x.n_cols, eps);
+            tile.set_queries({x.row(0)});
+            CHECK(tile.is_within(0, x.row(i)) == (sq_dist <= eps * eps));
+        }
+    }
 }
 
 TEST(rows_of_the_fit_are_labelled_as_in_the_fit) {

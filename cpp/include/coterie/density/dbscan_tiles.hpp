@@ -1,15 +1,18 @@
 // DBSCAN of any number of columns, on tiles of pairs: no pair is remembered.
 //
 // Three sweeps over the pairs of blocks that come within eps: count the rows near each row until it
-// is known to be core, join core rows, look for the core rows near border rows.
+// is known to be core, join core rows, look for the core rows near border rows. Where a sketch
+// leaves few pairs of two blocks, those are looked at one by one.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "coterie/density/dbscan.hpp"
+#include "coterie/density/near_pairs.hpp"
 #include "coterie/density/within_tile.hpp"
 #include "coterie/neighbors/row_blocks.hpp"
 
@@ -23,6 +26,7 @@ public:
 
     std::int64_t run(Border border, const Clustering& out) {
         core_.assign(blocks_.n_rows(), 0);
+        sketched_.emplace(blocks_, density_.eps, crew_);
         mark_core();
         const std::int64_t n_clusters = join_core();
         for (std::int64_t p = 0; p < blocks_.n_rows(); ++p) {
@@ -55,23 +59,60 @@ private:
     using Places = std::vector<std::uint32_t>;
     static constexpr std::int64_t first_look = 16;  // blocks
 
-    // body(item, tile, near): a tile and a list of blocks to work with.
+    // What to work with: some queries, ways to hold them against a block, and the blocks near them.
+    struct Desk {
+        Tile tile;
+        std::optional<NearPairs<In>> pairs;  // if the queries are rows of the blocks
+        Places near;
+
+        void set_queries(const std::vector<const In*>& queries) {
+            tile.set_queries(queries);
+            if (pairs) pairs->set_queries(queries);
+        }
+    };
+
     template <class Body>
     void for_each(std::int64_t n_items, const Body& body) {
-        struct Desk {
-            Tile tile;
-            Places near;
-        };
-        std::vector<Desk> desks(crew_.n_threads, Desk{Tile(blocks_.n_cols(), density_.eps), {}});
-        crew_.run(n_items, [&](std::int64_t item, int worker) {
-            body(item, desks[worker].tile, desks[worker].near);
-        });
+        Desk desk{Tile(blocks_.n_cols(), density_.eps), {}, {}};
+        if (sketched_) desk.pairs.emplace(*sketched_);
+        std::vector<Desk> desks(crew_.n_threads, desk);
+        crew_.run(n_items, [&](std::int64_t item, int worker) { body(item, desks[worker]); });
     }
 
-    void set_queries(Tile& tile, const Places& places) const {
+    void set_queries(Desk& desk, const Places& places) const {
         std::vector<const In*> rows;
         for (const std::uint32_t p : places) rows.push_back(blocks_.row(p));
-        tile.set_queries(rows);
+        desk.set_queries(rows);
+    }
+
+    // Hold the queries against the wanted rows of a block: one_by_one(query, place) for every pair
+    // within eps, or whole(), with those rows as the tile's candidates.
+    template <class Wanted, class OneByOne, class Whole>
+    void compare(Desk& desk, std::int64_t block, const Wanted& wanted, const OneByOne& one_by_one,
+                 const Whole& whole) const {
+        const std::int64_t begin = blocks_.begin(block), end = blocks_.end(block);
+        if (desk.pairs)
+            if (const auto* pairs = desk.pairs->few(begin, end, wanted)) {
+                for (const auto [query, place] : *pairs)
+                    if (desk.tile.is_within(query, blocks_.row(place))) one_by_one(query, place);
+                return;
+            }
+        desk.tile.clear_candidates();
+        for (std::int64_t p = begin; p < end; ++p)
+            if (wanted(p)) desk.tile.add_candidate(blocks_.row(p), static_cast<std::uint32_t>(p));
+        whole();
+    }
+
+    // visit(query, place) for every pair of a query and a wanted row of a block within eps.
+    template <class Wanted, class Visit>
+    void each_within(Desk& desk, std::int64_t block, const Wanted& wanted,
+                     const Visit& visit) const {
+        compare(desk, block, wanted, visit, [&] {
+            for (int strip = 0; strip < desk.tile.n_strips(); ++strip)
+                desk.tile.each(strip, [&](int query, int candidate) {
+                    visit(query, desk.tile.id(candidate));
+                });
+        });
     }
 
     // The places of a block that `wanted` holds for.
@@ -100,8 +141,8 @@ private:
     void mark_core() {
         Places undecided;
         if (density_.may_stop && blocks_.n_blocks() > 2 * first_look) {
-            for_each(blocks_.n_blocks(), [&](std::int64_t block, Tile& tile, Places& near) {
-                mark_core_of(places_of(block, [](auto) { return true; }), first_look, tile, near);
+            for_each(blocks_.n_blocks(), [&](std::int64_t block, Desk& desk) {
+                mark_core_of(places_of(block, [](auto) { return true; }), first_look, desk);
             });
             for (std::uint32_t p = 0; p < core_.size(); ++p)
                 if (!core_[p]) undecided.push_back(p);
@@ -109,55 +150,56 @@ private:
             undecided.resize(core_.size());
             std::iota(undecided.begin(), undecided.end(), 0u);
         }
-        for_groups(undecided, [&](const Places& group, Tile& tile, Places& near) {
-            mark_core_of(group, blocks_.n_blocks(), tile, near);
+        for_groups(undecided, [&](const Places& group, Desk& desk) {
+            mark_core_of(group, blocks_.n_blocks(), desk);
         });
     }
 
-    // body(group, tile, near) for groups of consecutive places, each as many as a tile holds.
+    // body(group, desk) for groups of consecutive places, each as many as a tile holds.
     template <class Body>
     void for_groups(const Places& places, const Body& body) {
         constexpr std::int64_t step = Tile::max_queries;
         const auto n = static_cast<std::int64_t>(places.size());
-        for_each((n + step - 1) / step, [&](std::int64_t item, Tile& tile, Places& near) {
+        for_each((n + step - 1) / step, [&](std::int64_t item, Desk& desk) {
             body({places.begin() + item * step, places.begin() + std::min(n, (item + 1) * step)},
-                 tile, near);
+                 desk);
         });
     }
 
     // Mark which of these places are core by what the nearest `n_looks` blocks hold.
-    void mark_core_of(const Places& places, std::int64_t n_looks, Tile& tile, Places& near) {
-        set_queries(tile, places);
-        blocks_.near(tile.box(), tile.sq_eps(), near);
+    void mark_core_of(const Places& places, std::int64_t n_looks, Desk& desk) {
+        set_queries(desk, places);
+        blocks_.near(desk.tile.box(), desk.tile.sq_eps(), desk.near);
         const auto home =
             static_cast<std::uint32_t>(places[places.size() / 2] / blocks_.block_rows);
         const auto look = [&](const auto& tally) {
-            outwards(near, home, [&](std::uint32_t other) {
-                tile.clear_candidates();
-                for (std::int64_t p = blocks_.begin(other); p < blocks_.end(other); ++p)
-                    tile.add_candidate(blocks_.row(p), static_cast<std::uint32_t>(p));
-                return tally() || --n_looks == 0;
-            });
+            outwards(desk.near, home,
+                     [&](std::uint32_t other) { return tally(other) || --n_looks == 0; });
         };
-        density_.weights ? count_by_weight(tile, places, look) : count(tile, places, look);
+        density_.weights ? count_by_weight(desk, places, look) : count(desk, places, look);
     }
 
     template <class Look>
-    void count(const Tile& tile, const Places& places, const Look& look) {
+    void count(Desk& desk, const Places& places, const Look& look) {
         constexpr int strip_rows = Tile::strip_rows;
+        const Tile& tile = desk.tile;
         std::int32_t counts[Tile::max_queries] = {};
-        look([&] {
+        // Whether each query of a strip has enough.
+        const auto enough = [&](int strip) {
+            const int first = strip * strip_rows;
+            const int last = std::min(first + strip_rows, tile.n_queries());
+            return *std::min_element(counts + first, counts + last) >= density_.min_weight;
+        };
+        look([&](std::uint32_t other) {
+            compare(
+                desk, other, [](auto) { return true; },
+                [&](int query, std::int64_t) { ++counts[query]; },
+                [&] {
+                    for (int strip = 0; strip < tile.n_strips(); ++strip)
+                        if (!enough(strip)) tile.count(strip, counts + strip * strip_rows);
+                });
             bool all = true;
-            for (int strip = 0; strip < tile.n_strips(); ++strip) {
-                const int first = strip * strip_rows;
-                const int last = std::min(first + strip_rows, tile.n_queries());
-                const auto enough = [&] {
-                    return *std::min_element(counts + first, counts + last) >= density_.min_weight;
-                };
-                if (enough()) continue;
-                tile.count(strip, counts + first);
-                all &= enough();
-            }
+            for (int strip = 0; strip < tile.n_strips(); ++strip) all &= enough(strip);
             return all;
         });
         for (int i = 0; i < tile.n_queries(); ++i)
@@ -165,19 +207,21 @@ private:
     }
 
     template <class Look>
-    void count_by_weight(const Tile& tile, const Places& places, const Look& look) {
+    void count_by_weight(Desk& desk, const Places& places, const Look& look) {
         WeightSum sums[Tile::max_queries];
-        look([&] {
-            for (int strip = 0; strip < tile.n_strips(); ++strip)
-                tile.each(strip, [&](int query, int candidate) {
-                    sums[query].add(density_.weights[blocks_.row_id(tile.id(candidate))]);
+        const int n_queries = desk.tile.n_queries();
+        look([&](std::uint32_t other) {
+            each_within(
+                desk, other, [](auto) { return true; },
+                [&](int query, std::int64_t place) {
+                    sums[query].add(density_.weights[blocks_.row_id(place)]);
                 });
             return density_.may_stop &&
-                   std::all_of(sums, sums + tile.n_queries(), [&](const WeightSum& sum) {
+                   std::all_of(sums, sums + n_queries, [&](const WeightSum& sum) {
                        return sum.value() >= density_.min_weight;
                    });
         });
-        for (int i = 0; i < tile.n_queries(); ++i)
+        for (int i = 0; i < n_queries; ++i)
             core_[places[i]] = sums[i].value() >= density_.min_weight;
     }
 
@@ -186,24 +230,26 @@ private:
         const auto is_core = [&](std::int64_t p) { return core_[p] != 0; };
         // Blocks by themselves first: then most are one component, and pairs of such are cheap.
         for (const bool by_themselves : {true, false})
-            for_each(blocks_.n_blocks(), [&](std::int64_t block, Tile& tile, Places& near) {
+            for_each(blocks_.n_blocks(), [&](std::int64_t block, Desk& desk) {
                 const Places mine = places_of(block, is_core);
                 if (mine.empty()) return;
-                set_queries(tile, mine);
-                near.assign(1, static_cast<std::uint32_t>(block));
+                set_queries(desk, mine);
+                desk.near.assign(1, static_cast<std::uint32_t>(block));
                 if (!by_themselves) {
-                    blocks_.near(tile.box(), tile.sq_eps(), near);
-                    std::erase_if(near, [&](std::uint32_t other) { return other <= block; });
+                    blocks_.near(desk.tile.box(), desk.tile.sq_eps(), desk.near);
+                    std::erase_if(desk.near, [&](std::uint32_t other) { return other <= block; });
                 }
-                for (const std::uint32_t other : near) {
-                    tile.clear_candidates();
+                for (const std::uint32_t other : desk.near) {
                     const std::uint32_t root = common_root(components, mine);
-                    for (const std::uint32_t p : places_of(other, is_core))
-                        if (root == no_cluster || components.root(p) != root)
-                            tile.add_candidate(blocks_.row(p), p);
-                    for (int strip = 0; strip < tile.n_strips(); ++strip)
-                        tile.each(strip, [&](int query, int candidate) {
-                            components.join(mine[query], tile.id(candidate));
+                    each_within(
+                        desk, other,
+                        [&](std::int64_t p) {
+                            return is_core(p) &&
+                                   (root == no_cluster ||
+                                    components.root(static_cast<std::uint32_t>(p)) != root);
+                        },
+                        [&](int query, std::int64_t place) {
+                            components.join(mine[query], static_cast<std::uint32_t>(place));
                         });
                 }
             });
@@ -234,26 +280,22 @@ private:
                     std::int64_t* labels) {
         constexpr std::int64_t step = Tile::max_queries;
         const auto n = static_cast<std::int64_t>(rows.size());
-        for_each((n + step - 1) / step, [&](std::int64_t item, Tile& tile, Places& near) {
+        for_each((n + step - 1) / step, [&](std::int64_t item, Desk& desk) {
             const std::int64_t first = item * step, last = std::min(n, first + step);
-            tile.set_queries({rows.begin() + first, rows.begin() + last});
-            blocks_.near(tile.box(), tile.sq_eps(), near);
+            desk.set_queries({rows.begin() + first, rows.begin() + last});
+            blocks_.near(desk.tile.box(), desk.tile.sq_eps(), desk.near);
             NearestCore nearest[Tile::max_queries];
-            for (const std::uint32_t block : near) {
-                tile.clear_candidates();
-                for (std::int64_t p = blocks_.begin(block); p < blocks_.end(block); ++p)
-                    if (core_[p]) tile.add_candidate(blocks_.row(p), static_cast<std::uint32_t>(p));
-                for (int strip = 0; strip < tile.n_strips(); ++strip)
-                    tile.each(strip, [&](int query, int candidate) {
-                        const std::uint32_t place = tile.id(candidate);
+            for (const std::uint32_t block : desk.near)
+                each_within(
+                    desk, block, [&](std::int64_t p) { return core_[p] != 0; },
+                    [&](int query, std::int64_t place) {
                         // "first": all are equally near, and the lowest cluster has the lowest row.
                         if (border == Border::first)
                             nearest[query].offer(0, clusters_[place], clusters_[place]);
                         else
-                            nearest[query].offer(tile.sq_dist(query, candidate),
+                            nearest[query].offer(desk.tile.sq_dist(query, blocks_.row(place)),
                                                  blocks_.row_id(place), clusters_[place]);
                     });
-            }
             for (std::int64_t i = first; i < last; ++i) {
                 const std::uint32_t cluster = nearest[i - first].cluster;
                 labels[ids[i]] = cluster == no_cluster ? noise : std::int64_t{cluster};
@@ -262,6 +304,7 @@ private:
     }
 
     RowBlocks<In> blocks_;
+    std::optional<SketchedBlocks<In>> sketched_;  // while the queries are rows of the blocks
     Density density_;
     const Crew& crew_;
     std::vector<std::uint8_t> core_;

@@ -74,6 +74,12 @@ public:
     }
     const In* row(std::int64_t place) const { return rows_.get() + place * n_cols_; }
     std::uint32_t row_id(std::int64_t place) const { return order_[place]; }
+    Box box() const {  // of all rows
+        Box box(n_cols_);
+        std::copy_n(boxes_.data(), n_cols_, box.low.data());
+        std::copy_n(boxes_.data() + n_cols_, n_cols_, box.high.data());
+        return box;
+    }
 
     // The blocks whose box may hold a row within the square root of `sq_reach` of the box, in
     // order.
