@@ -96,6 +96,7 @@ class DenseSeedDistances(SeedDistances):
         self._hints: npt.NDArray[np.uint8] = scratch(blocks, np.uint8, blocks.n_rows)
         self._totals = np.zeros(kernels.n_seeding_chunks(blocks.n_rows, blocks.n_cols))
         self._buffer = np.empty((16, blocks.n_cols))
+        self._measured = self._buffer[:0]  # the rows whose gains are known
         self._sketch: tuple[npt.NDArray[np.uint8], Floats, float, float] | None = None
 
     @property
@@ -137,13 +138,14 @@ class DenseSeedDistances(SeedDistances):
 
     def gains(self, row_ids: Ints) -> Floats:
         gains = np.empty(len(row_ids))
+        self._measured = self.blocks.take(row_ids)
         kernels.measure_gains(
             self.blocks.rows,
             self.blocks.weights,
             self.scale,
             self._sketch,
             self._centers,
-            self.blocks.take(row_ids),
+            self._measured,
             self.closest,
             self.nearest,
             self._hints,
@@ -154,7 +156,7 @@ class DenseSeedDistances(SeedDistances):
 
     def add(self, row_ids: Ints) -> None:
         n_old = len(self.seeds)
-        self._append(row_ids)
+        self._append(row_ids, self.blocks.take(row_ids))
         kernels.add_seeds(
             self.blocks.rows,
             self.blocks.weights,
@@ -168,7 +170,7 @@ class DenseSeedDistances(SeedDistances):
         )
 
     def add_measured(self, row_ids: Ints, best: int) -> None:
-        self._append(row_ids[best : best + 1])
+        self._append(row_ids[best : best + 1], self._measured[best : best + 1])
         kernels.add_measured_seed(
             self.blocks.rows,
             self.blocks.weights,
@@ -182,13 +184,13 @@ class DenseSeedDistances(SeedDistances):
             self.blocks.n_threads,
         )
 
-    def _append(self, row_ids: Ints) -> None:
+    def _append(self, row_ids: Ints, rows: Floats) -> None:
         n_old = len(self.seeds)
         self.seeds.extend(row_ids.tolist())
         if len(self.seeds) > len(self._buffer):
             spare = np.empty((len(self.seeds), self.blocks.n_cols))
             self._buffer = np.concatenate([self._buffer[:n_old], spare])
-        self._centers[n_old:] = self.blocks.take(row_ids)
+        self._centers[n_old:] = rows
 
 
 class SparseSeedDistances(SeedDistances):

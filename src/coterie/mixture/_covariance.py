@@ -15,6 +15,7 @@ Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
+_SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 _LOG_2_PI = float(np.log(2 * np.pi))
 
 
@@ -163,6 +164,8 @@ def is_symmetric(matrices: Floats) -> bool:
 
 def _factor_variances(variances: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """1 / sqrt of each, and which rows hold one that is not positive or has no inverse."""
+    if variances.min() >= _SMALLEST_NORMAL and variances.max() < np.inf:  # nearly always
+        return 1 / np.sqrt(variances), np.zeros(len(variances), dtype=bool)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         fine = np.isfinite(variances) & (variances > 0) & np.isfinite(1 / variances)
         factors = np.where(fine, 1 / np.sqrt(variances), np.nan)
