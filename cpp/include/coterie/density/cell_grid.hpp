@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "coterie/density/dbscan.hpp"
@@ -150,35 +151,42 @@ public:
         });
     }
 
+    // Which cells near a cell are wanted: all, those from it on, or of those the ones within a step
+    // along every column but the last.
+    enum class Nearby { all, onwards, next_onwards };
+
     // The runs of cells near a cell. Keys that rise from call to call are found at once.
     class Cursor {
     public:
-        static constexpr int n_runs = D == 1 ? 1 : D == 2 ? 5 : 25;
-        explicit Cursor(const CellGrid& grid) : grid_(grid) {
+        explicit Cursor(const CellGrid& grid, Nearby wanted = Nearby::all) : grid_(grid) {
             // Nearest first: most rows are known to be core after a few runs.
             static constexpr int steps[] = {0, -1, 1, -2, 2};
-            for (int i = 0; i < n_runs; ++i) {
-                offsets_[i] = 0;
-                adjacent_[i] = true;
+            for (int i = 0; i < most_runs; ++i) {
+                std::int64_t offset = 0;
+                bool adjacent = true;
                 for (int t = 0, rest = i; t < D - 1; ++t, rest /= 5) {
-                    offsets_[i] += steps[rest % 5] * std::int64_t{grid.frame_.stride[t]};
-                    adjacent_[i] &= rest % 5 < 3;
+                    offset += steps[rest % 5] * std::int64_t{grid.frame_.stride[t]};
+                    adjacent &= rest % 5 < 3;
                 }
+                if (wanted != Nearby::all && offset < 0) continue;
+                if (wanted == Nearby::next_onwards && !adjacent) continue;
+                offsets_[n_runs_] = offset;
+                adjacent_[n_runs_++] = adjacent;
             }
         }
         void move_to(std::uint32_t key) {
             constexpr int reach = CellFrame<D>::reach;
             key_ = key;
-            for (int i = 0; i < n_runs; ++i) {
+            for (int i = 0; i < n_runs_; ++i) {
                 const std::int64_t middle = std::int64_t{key} + offsets_[i];
                 runs_[i].begin = first_from(runs_[i].begin, middle - reach);
                 runs_[i].end =
                     first_from(std::max(runs_[i].begin, runs_[i].end), middle + reach + 1);
             }
         }
-        const std::array<Run, n_runs>& runs() const { return runs_; }
+        std::span<const Run> runs() const { return std::span(runs_).first(n_runs_); }
         // Whether a cell of run i is at most one step away along every column.
-        bool is_adjacent(int i, std::uint32_t cell) const {
+        bool is_adjacent(std::size_t i, std::uint32_t cell) const {
             const std::int64_t middle = std::int64_t{key_} + offsets_[i];
             return adjacent_[i] && std::abs(std::int64_t{grid_.keys_[cell]} - middle) <= 1;
         }
@@ -195,11 +203,14 @@ public:
                                  [](std::uint32_t k, std::int64_t wanted) { return k < wanted; }) -
                 keys.begin());
         }
+        static constexpr int most_runs = D == 1 ? 1 : D == 2 ? 5 : 25;
+
         const CellGrid& grid_;
         std::uint32_t key_ = 0;
-        std::array<std::int64_t, n_runs> offsets_;
-        std::array<bool, n_runs> adjacent_;
-        std::array<Run, n_runs> runs_{};
+        int n_runs_ = 0;
+        std::array<std::int64_t, most_runs> offsets_;
+        std::array<bool, most_runs> adjacent_;
+        std::array<Run, most_runs> runs_{};
     };
 
 private:

@@ -157,17 +157,21 @@ private:
         Components components(grid_.n_cells());
         for (const bool adjacent : {true, false})
             grid_.for_cell_chunks(crew_, [&](std::uint32_t first, std::uint32_t last) {
-                typename Grid::Cursor cursor(grid_);
+                typename Grid::Cursor cursor(
+                    grid_, adjacent ? Grid::Nearby::next_onwards : Grid::Nearby::onwards);
                 for (std::uint32_t cell = first; cell < last; ++cell) {
                     if (n_core_[cell] == 0) continue;
                     cursor.move_to(grid_.key(cell));
-                    for (int i = 0; i < Grid::Cursor::n_runs; ++i) {
-                        const Run cells = cursor.runs()[i];
-                        for (auto other = std::max(cells.begin, cell + 1); other < cells.end;
+                    const auto runs = cursor.runs();
+                    std::uint32_t root = components.root(cell);
+                    for (std::size_t i = 0; i < runs.size(); ++i)
+                        for (auto other = std::max(runs[i].begin, cell + 1); other < runs[i].end;
                              ++other)
-                            if (n_core_[other] > 0 && cursor.is_adjacent(i, other) == adjacent)
-                                join_if_within(components, cell, other);
-                    }
+                            if (n_core_[other] > 0 && cursor.is_adjacent(i, other) == adjacent &&
+                                components.root(other) != root && are_within(cell, other)) {
+                                components.join(cell, other);
+                                root = components.root(cell);
+                            }
                 }
             });
         clusters_.assign(grid_.n_cells(), no_cluster);
@@ -176,14 +180,12 @@ private:
         return number_clusters(components, clusters_);
     }
 
-    void join_if_within(Components& components, std::uint32_t cell, std::uint32_t other) const {
-        if (components.root(cell) == components.root(other)) return;
+    // Whether a core row of one cell is within eps of one of the other.
+    bool are_within(std::uint32_t cell, std::uint32_t other) const {
         const Run mine = core_of(cell), theirs = core_of(other);
         for (std::uint32_t p = mine.begin; p < mine.end; ++p)
-            if (any_within(grid_.at(p), theirs)) {
-                components.join(cell, other);
-                return;
-            }
+            if (any_within(grid_.at(p), theirs)) return true;
+        return false;
     }
 
     void publish(Border border, const Clustering& out) const {
