@@ -13,6 +13,7 @@ import numpy as np
 
 from coterie.data import _notation as notation
 from coterie.data._delimited import Delimited, listing, read_delimited, trimmed
+from coterie.data._texts import as_utf8, joined, unpacked
 from coterie.data.raw_table import RawTable, distinct_names, raw_table
 from coterie.data.streams import is_streamed
 from coterie.data.tables import STDIN, read_table
@@ -24,15 +25,9 @@ __all__ = ["read_raw"]
 _MOST_ODD = 0.05
 #: What a cell looks like that begins with a zero and has another digit.
 _ZERO_FIRST = re.compile(rb"""(?:^|[\n,;\t|])["' ]*0[0-9]""")
-#: Marks of text that is two bytes a letter.
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _EXCEL = (".xlsx", ".xlsm")
 #: How databases begin; that of DuckDB stands after eight other bytes.
 _SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
-#: How compressed files begin, and how Arrow calls what compressed them.
-_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-#: How files of tables and arrays begin.
-_NO_TEXT = (b"PAR1", b"ARROW1", b"\x93NUMPY")
 #: Text of any size is read whole: the rows must fit the memory in any case.
 _ANY_SIZE = 1 << 62
 #: Bytes and lines of a text that tell whether blanks part its cells; the last line may be cut.
@@ -81,12 +76,17 @@ def read_raw(
     if len(places) == 1 and first.lower().endswith(_EXCEL) and os.path.isfile(first):
         return _of_sheet(Path(first))
     path = Path(first)
-    if len(places) == 1 and path.is_file() and (text_of := _unpacked(path)) is not None:
+    if len(places) == 1 and path.is_file() and (text_of := unpacked(path)) is not None:
         tabs = path.stem.lower().endswith((".tsv", ".tab"))
         return _of_text(
             first, text_of, "\t" if tabs else None, decimal, header, text, complete, codes
         )
     if is_streamed(places, _ANY_SIZE):
+        several = joined(places) if header is not False else None
+        if several is not None:
+            name, whole, tabs = several
+            separator = "\t" if tabs else None
+            return _of_text(name, whole, separator, decimal, header, text, complete, codes)
         return _of_dataset(places)
     if first == STDIN:
         return _of_text(
@@ -107,23 +107,6 @@ def read_raw(
         raise DataError(f"{path}: this is an NPY array; let its name end in .npy.")
     tabs = path.suffix.lower() in (".tsv", ".tab")
     return _of_text(str(path), data, "\t" if tabs else None, decimal, header, text, complete, codes)
-
-
-def _unpacked(path: Path) -> bytes | None:
-    """The text in a compressed file; None of what is not compressed, and of what is no text."""
-    import pyarrow as pa
-
-    with path.open("rb") as file:
-        begin = file.read(8)
-    kind = next((kind for mark, kind in _PACKED.items() if begin.startswith(mark)), None)
-    if kind is None:
-        return None
-    try:
-        with pa.input_stream(str(path), compression=kind) as stream:
-            data = bytes(stream.read())
-    except OSError as error:
-        raise DataError(f"{path}: the {kind} file is damaged; compress the table again.") from error
-    return None if data.startswith(_NO_TEXT) else data
 
 
 def _of_dataset(places: Sequence[str]) -> tuple[RawTable, list[str]]:
@@ -159,7 +142,7 @@ def _of_text(
     complete: bool,
     codes: bool,
 ) -> tuple[RawTable, list[str]]:
-    data, notes = _as_utf8(data)
+    data, notes = as_utf8(data)
     if delimiter is None and _has_blanks_between(data):
         data, delimiter = re.sub(rb" +", b"\t", _trimmed_lines(data)), "\t"
         notes.append("Cells are parted by blanks.")
@@ -226,22 +209,6 @@ def _has_blanks_between(data: bytes) -> bool:
 
 def _trimmed_lines(data: bytes) -> bytes:
     return b"\n".join(line.strip() for line in data.splitlines())
-
-
-def _as_utf8(data: bytes) -> tuple[bytes, list[str]]:
-    """The text in UTF-8, and a sentence where it was something else."""
-    if data.startswith(_UTF16):
-        try:
-            return data.decode("utf-16").encode(), ["The text is UTF-16."]
-        except UnicodeDecodeError:
-            return data, []  # no text at all: the parser says so
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        if b"\0" not in data[: 1 << 16]:
-            text = data.decode("cp1252", errors="replace")
-            return text.encode(), ["The text is not UTF-8 and was read as Windows-1252."]
-    return data, []
 
 
 def _column(file: Delimited, place: int, title: str, notes: list[str]) -> Any:
