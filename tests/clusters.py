@@ -30,7 +30,7 @@ def small_cluster(n_workers: int = 2, **options: Any) -> Iterator[Any]:
             distributed.Client(cluster) as client,
         ):
             if n_workers:
-                client.wait_for_workers(n_workers, timeout=60)
+                client.wait_for_workers(n_workers, timeout=120)
             yield client
 
 

@@ -302,7 +302,7 @@ print(np.isfinite(fit().inertia_))
         time.sleep(1.0)
         pressed = time.monotonic()
         child.send_signal(signal.SIGINT)
-        answer, afterwards = child.communicate(timeout=60)[0].splitlines()
+        answer, afterwards = child.communicate(timeout=240)[0].splitlines()
     finally:
         child.kill()
     assert answer != "finished", "too short to be interrupted"
@@ -340,7 +340,7 @@ time.sleep(float(sys.argv[1]))
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=240,
         )
         assert done.returncode == 0, (seconds, done.returncode, done.stderr)
         assert done.stderr == "", done.stderr

@@ -421,7 +421,7 @@ def test_ctrl_c_while_writing_leaves_nothing() -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "writing\n"
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=240)
     assert (process.returncode, err) == (130, "coterie: interrupted\n")
     assert os.listdir() == []
 

@@ -173,8 +173,8 @@ def test_a_lost_scheduler_is_one_error(rows: Any, tmp_path: Path) -> None:
                 )
             )
         wait_for(file)
-        with distributed.Client(scheduler_file=str(file), timeout=30) as client:
-            client.wait_for_workers(1, timeout=60)
+        with distributed.Client(scheduler_file=str(file), timeout=120) as client:
+            client.wait_for_workers(1, timeout=120)
             slow = da.from_array(rows, chunks=(250, 4)).map_blocks(
                 very_slowly, meta=np.empty((0, 0))
             )
