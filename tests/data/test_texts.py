@@ -27,7 +27,12 @@ def test_several_files_have_decimal_commas_and_marks_of_their_encoding(tmp_path:
     )  # fmt: skip
     for places in (paths, [str(tmp_path)], [str(tmp_path / "*.csv")]):
         table, notes = read_raw(places)
-        assert notes == ["Cells are parted by semicolons.", "Commas are decimal marks."]
+        assert notes == [
+            "The text of b.csv is not UTF-8 and was read as Windows-1252.",
+            "The text of d.csv is UTF-16.",
+            "Cells are parted by semicolons.",
+            "Commas are decimal marks.",
+        ]
         assert table["länge"].tolist()[:2] == [1.5, 2.25]
         assert table["kind"].tolist() == ["a", "ö", "b"]
 
@@ -35,6 +40,20 @@ def test_several_files_have_decimal_commas_and_marks_of_their_encoding(tmp_path:
 def test_files_may_be_packed_and_parted_by_blanks(tmp_path: Path) -> None:
     paths = folder(tmp_path, a=b"x y\n1 2\n", b=gzip.compress(b"x y\n3 4\n"))
     assert read_raw(paths)[0]["y"].tolist() == [2, 4]
+
+
+def test_files_said_to_have_no_names_give_all_their_rows(tmp_path: Path) -> None:
+    paths = folder(tmp_path, a=b"x;1,5\ny;2,0\n", b=b"z;3,0\n")
+    table, notes = read_raw(paths, header=False)
+    assert table.columns == ["x0", "x1"]
+    assert table["x0"].tolist() == ["x", "y", "z"]
+    assert table["x1"].tolist() == [1.5, 2, 3]
+    assert notes[-1] == "The first line is a row; columns are called x0, x1 and so on."
+
+
+def test_files_said_to_have_names_have_them_in_numbers_too(tmp_path: Path) -> None:
+    paths = folder(tmp_path, a=b"2019,2020\n1,2\n", b=b"2019,2020\n3,4\n")
+    assert read_raw(paths, header=True)[0]["2020"].tolist() == [2, 4]
 
 
 def test_rows_that_are_alike_are_no_names(tmp_path: Path) -> None:

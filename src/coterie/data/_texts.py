@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from coterie.data._datasets import Files
@@ -50,31 +51,53 @@ def as_utf8(data: bytes) -> tuple[bytes, list[str]]:
     return data, []
 
 
-def joined(places: Sequence[str]) -> tuple[str, bytes, bool] | None:
-    """Name and text of several files that begin with the same names of columns; with tabs or not.
+@dataclass(frozen=True)
+class Joined:
+    """The text of several files as that of one: with tabs or not, and how it was read."""
+
+    name: str
+    text: bytes
+    tabs: bool
+    notes: list[str]
+
+
+def joined(places: Sequence[str], header: bool | None = None) -> Joined | None:
+    """Several files that begin with the same names of columns, or that are said to have none.
 
     None of anything else: files without names or with others, elsewhere, or that are no text.
     """
-    from coterie.data._delimited import read_delimited
+    from coterie.data._delimited import listing, read_delimited
 
     files = Files(places[0] if len(places) == 1 else list(places))
     within = [path[len(files.root or "") :] for path in files.paths]
     local = files.filesystem.type_name == "local"
     if files.format != "csv" or not local or (files.root and any("=" in path for path in within)):
         return None
-    heads, texts = set(), []
+    heads: set[bytes] = set()
+    texts: list[bytes] = []
+    told: dict[str, list[str]] = {}  # the files of each sentence
     for path in map(Path, files.paths):
         packed = unpacked(path)
-        text = as_utf8(path.read_bytes() if packed is None else packed)[0].removeprefix(_MARK)
-        head, _, rest = text.lstrip().partition(b"\n")
-        heads.add(head.strip())
-        texts.append(rest.strip(b"\r\n"))
+        text, notes = as_utf8(path.read_bytes() if packed is None else packed)
+        for note in notes:
+            told.setdefault(note, []).append(path.name)
+        text = text.removeprefix(_MARK)
+        if header is not False:
+            head, _, text = text.lstrip().partition(b"\n")
+            heads.add(head.strip())
+        texts.append(text.strip(b"\r\n"))
     if len(heads) > 1:
         return None
     tabs = all(path.lower().removesuffix(".gz").endswith((".tsv", ".tab")) for path in files.paths)
     whole = b"\n".join([*heads, *filter(None, texts)]) + b"\n"
-    try:
-        named = read_delimited(files.name, whole, "\t" if tabs else None, None, None, ()).has_header
-    except DataError:
-        return None
-    return (files.name, whole, tabs) if named else None
+    if header is None:
+        try:
+            named = read_delimited(files.name, whole, "\t" if tabs else None, None, None, ())
+        except DataError:
+            return None
+        if not named.has_header:
+            return None
+    notes = [
+        note.replace("The text", f"The text of {listing(names)}", 1) for note, names in told.items()
+    ]
+    return Joined(files.name, whole, tabs, notes)

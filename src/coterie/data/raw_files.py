@@ -82,12 +82,14 @@ def read_raw(
             first, text_of, "\t" if tabs else None, decimal, header, text, complete, codes
         )
     if is_streamed(places, _ANY_SIZE):
-        several = joined(places) if header is not False else None
-        if several is not None:
-            name, whole, tabs = several
-            separator = "\t" if tabs else None
-            return _of_text(name, whole, separator, decimal, header, text, complete, codes)
-        return _of_dataset(places)
+        several = joined(places, header)
+        if several is None:
+            return _of_dataset(places)
+        table, notes = _of_text(
+            several.name, several.text, "\t" if several.tabs else None,
+            decimal, header, text, complete, codes,
+        )  # fmt: skip
+        return table, several.notes + notes
     if first == STDIN:
         return _of_text(
             "stdin", sys.stdin.buffer.read(), None, decimal, header, text, complete, codes
