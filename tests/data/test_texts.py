@@ -43,7 +43,7 @@ def test_files_may_be_packed_and_parted_by_blanks(tmp_path: Path) -> None:
 
 
 def test_files_said_to_have_no_names_give_all_their_rows(tmp_path: Path) -> None:
-    paths = folder(tmp_path, a=b"x;1.5\ny;2\n", b=b"z;3\n")
+    paths = folder(tmp_path, a=b"x;1,5\ny;2\n", b=b"z;3\n")
     table, notes = read_raw(paths, header=False)
     assert table.columns == ["x0", "x1"]
     assert table["x0"].tolist() == ["x", "y", "z"]

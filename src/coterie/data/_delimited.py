@@ -264,12 +264,16 @@ def first_line(name: str, data: bytes, delimiter: str | None) -> tuple[list[str]
 
 
 def _likely_delimiter(text: str) -> str:
-    """What a line has most of, unless commas are decimal and it is all numbers between others."""
+    """What a line has most of, unless commas are decimal and it is all numbers between others.
+
+    Of equally many, commas are what decimal marks may be.
+    """
     for delimiter in ";\t|":
         cells = text.split(delimiter)
         if len(cells) > 1 and all(notation.is_number(cell) for cell in cells):
             return delimiter
-    return max(",;\t|", key=text.count)
+    likely = max(";\t|,", key=text.count)
+    return likely if likely in text else ","
 
 
 def has_names(cells: list[str]) -> bool:
