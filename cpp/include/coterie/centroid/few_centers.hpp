@@ -92,6 +92,9 @@ private:
     static constexpr int width = tile_rows<float>;
     // What a dozen centres have of a block of columns stays in the first cache with the rows.
     static constexpr std::int64_t cached = 4096;
+    // What memory takes to answer lasts for about so many bytes of rows. No more than a tile of
+    // rows ahead, or some would never be sent for.
+    static constexpr std::int64_t fetched = 32768;
     // As many rows at a time as leave their sums in registers.
     static constexpr int n_together = vector_bytes == 64 ? 2 : 1;
 
@@ -108,7 +111,8 @@ private:
         constexpr int n_sums = (k + 1 + 3) / 4 * 4;
         alignas(64) float sums[n_sums][width] = {};
         const auto row_bytes = static_cast<std::int64_t>(n_cols_ * sizeof(In));
-        const int lead = n_together * static_cast<int>(1 + 4096 / (row_bytes * n_together));
+        const int lead = static_cast<int>(
+            std::min<std::int64_t>(width, n_together * (1 + fetched / (row_bytes * n_together))));
         for (std::int64_t begin = 0; begin < n_cols_; begin += block_cols_) {
             const std::int64_t end = std::min(begin + block_cols_, n_cols_);
             for (int r = 0; r < count; r += n_together) {
