@@ -30,7 +30,7 @@ struct Levels {
 };
 
 // Tiles of as many rows as a vector has lanes: the first sum above of each row, four columns of
-// each row, then the next four.
+// each row, then the next four. What is left of the last tile is zeros.
 struct Sketch {
     static constexpr int tile_rows = Simd<float>::lanes;
     static constexpr std::int64_t max_cols = 1 << 16;
@@ -89,6 +89,7 @@ Sketch sketch_rows(Matrix<const In> rows, double scale, Levels levels, std::uint
         for (std::int64_t tile = chunks.begin(chunk); tile < chunks.end(chunk); ++tile) {
             std::uint8_t* to = bytes + tile * Sketch::tile_bytes(d);
             const std::int64_t first = tile * lanes;
+            if (first + lanes > rows.n_rows) std::memset(to, 0, Sketch::tile_bytes(d));
             for (std::int64_t i = first; i < std::min(first + lanes, rows.n_rows); ++i) {
                 const In* values = contiguous_row(rows, i, buffer.data());
                 sq_moved[chunk] = std::max(sq_moved[chunk],
