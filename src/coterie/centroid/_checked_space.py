@@ -41,8 +41,7 @@ def checked_space(
         The number of the first row, for complaints.
     """
     try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            columns, space = choose_space(blocks, centers)
+        columns, space = choose_space(blocks, centers)
     except NotFiniteError:
         with np.errstate(over="ignore", invalid="ignore"):
             for block in blocks:

@@ -114,10 +114,9 @@ def lloyd(
 def relocate_empty(step: PlainStep, centers: Floats, recorder: Recorder, n_iter: int) -> None:
     """Give each empty cluster one of the rows farthest from their centres."""
     tally = step.tally
-    empty = tally.empty
-    if not np.count_nonzero(empty):  # quicker than any()
+    if not tally.any_empty:
         return
-    moves = tally.move_farthest(centers, np.flatnonzero(empty))
+    moves = tally.move_farthest(centers, np.flatnonzero(tally.empty))
     for move in moves:
         recorder.event(
             "relocated",

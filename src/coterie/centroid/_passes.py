@@ -148,8 +148,12 @@ def dists_of(block: Block, centers: Floats, space: Space, dists: npt.NDArray[Any
     kernels.all_dists(block.rows, centers, space.scale, dists, block.n_threads)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def choose_space(blocks: Source, centers: Floats | None = None) -> tuple[Columns, Space]:
-    """Look at the columns once and choose the coordinates to compute in; see `space_of`."""
+    """Look at the columns once and choose the coordinates to compute in; see `space_of`.
+
+    What overflows is for the caller to find in them.
+    """
     columns = blocks.total(survey)
     if not columns.finite:
         raise NotFiniteError(

@@ -140,8 +140,7 @@ def _detail(blocks: Source) -> Floats:
     values = np.sort(blocks.take(ids), axis=0)
     if len(values) < 2:
         return np.full(blocks.n_cols, np.inf)
-    with np.errstate(over="ignore", invalid="ignore"):
-        gaps = values[1:] - values[:-1]
+    gaps = values[1:] - values[:-1]
     gaps[~(gaps > 0)] = np.inf
     gaps.sort(axis=0)
     n_gaps = (gaps < np.inf).sum(axis=0)
@@ -150,8 +149,7 @@ def _detail(blocks: Source) -> Floats:
 
 def _scatter_about(columns: Columns, point: Floats) -> float:
     """Sum of squared distances of all rows to a point; infinite where that overflows."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float((columns.sq_dev + columns.n_rows * np.square(columns.mean - point)).sum())
+    return float((columns.sq_dev + columns.n_rows * np.square(columns.mean - point)).sum())
 
 
 def space_of(blocks: Source, columns: Columns, centers: Floats | None = None) -> Space:

@@ -75,6 +75,14 @@ class Tally(ABC):
             empty &= limb == 0
         return empty
 
+    @property
+    def any_empty(self) -> bool:
+        """Whether a cluster has no weight: mostly none has, and one look tells."""
+        n_clusters = self.weight_sums.shape[1]
+        if np.count_nonzero(self.weight_sums[0]) == n_clusters:
+            return False
+        return bool(self.empty.any())
+
     def means(self, centers: Floats) -> Floats:
         """Mean of every cluster; a cluster without weight stays where `centers` has it.
 

@@ -230,8 +230,8 @@ class KMeans(CentroidClusterer):
                 f"the centres were still moving after max_iter={self.max_iter} iterations",
                 iteration=run.n_iter,
             )
-        n_used = int(np.count_nonzero(~run.step.tally.empty))
-        if n_used < self.n_clusters:
+        if run.step.tally.any_empty:
+            n_used = int(np.count_nonzero(~run.step.tally.empty))
             recorder.event(
                 "fewer clusters", f"only {n_used} of {self.n_clusters} clusters have rows"
             )
