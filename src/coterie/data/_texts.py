@@ -66,7 +66,7 @@ def joined(places: Sequence[str], header: bool | None = None) -> Joined | None:
 
     None of anything else: files without names or with others, elsewhere, or that are no text.
     """
-    from coterie.data._delimited import listing, read_delimited
+    from coterie.data._delimited import first_line, has_names, listing
 
     files = Files(places[0] if len(places) == 1 else list(places))
     within = [path[len(files.root or "") :] for path in files.paths]
@@ -92,10 +92,10 @@ def joined(places: Sequence[str], header: bool | None = None) -> Joined | None:
     whole = b"\n".join([*heads, *filter(None, texts)]) + b"\n"
     if header is None:
         try:
-            named = read_delimited(files.name, whole, "\t" if tabs else None, None, None, ())
+            first, _ = first_line(files.name, whole, "\t" if tabs else None)
         except DataError:
             return None
-        if not named.has_header:
+        if not has_names(first):
             return None
     notes = [
         note.replace("The text", f"The text of {listing(names)}", 1) for note, names in told.items()
