@@ -54,8 +54,8 @@ inline Vec<double> load_as_double(const In* from) {
 
 // Squared distance of a row to one centre times scale^2; both are scaled first, which is exact.
 // Eight strands whatever the vector width: columns t, t + 8, ... are summed apart, then together.
-template <class In>
-inline double direct_sq_dist(const In* x, const double* center, std::int64_t n_cols, double scale) {
+template <class In, class Center>
+inline double direct_sq_dist(const In* x, const Center* center, std::int64_t n_cols, double scale) {
     constexpr int lanes = Simd<double>::lanes;
     constexpr int n_parts = 8 / lanes;
     const Vec<double> scales = broadcast(scale);
@@ -63,14 +63,15 @@ inline double direct_sq_dist(const In* x, const double* center, std::int64_t n_c
     std::int64_t t = 0;
     for (; t + 8 <= n_cols; t += 8)
         for (int i = 0; i < n_parts; ++i) {
-            const Vec<double> diff =
-                load_as_double(x + t + i * lanes) * scales - load(center + t + i * lanes) * scales;
+            const Vec<double> diff = load_as_double(x + t + i * lanes) * scales -
+                                     load_as_double(center + t + i * lanes) * scales;
             part[i] += rounded(diff * diff);
         }
     double strand[8];
     for (int i = 0; i < n_parts; ++i) store(strand + i * lanes, part[i]);
     for (int i = 0; t < n_cols; ++t, ++i) {
-        const double diff = static_cast<double>(x[t]) * scale - center[t] * scale;
+        const double diff =
+            static_cast<double>(x[t]) * scale - static_cast<double>(center[t]) * scale;
         strand[i] += rounded(diff * diff);
     }
     return ((strand[0] + strand[4]) + (strand[2] + strand[6])) +
