@@ -5,11 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
-import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +14,7 @@ import pytest
 
 import coterie
 import coterie._kernels
+from builds import PRELUDE, answers, run
 from coterie._kernels import available_isas, kernels
 
 # Prints one hash for each fit: of labels, centres and inertia, to the last bit.
@@ -62,21 +59,13 @@ print(json.dumps(hashes))
 
 # Likewise for the other methods that promise the same bits on every build; of mixtures, which agree
 # up to rounding, the bounds.
-OTHERS = r"""
-import hashlib, json
-import numpy as np, scipy.sparse as sp
-import coterie
+OTHERS = (
+    PRELUDE
+    + r"""
+import scipy.sparse as sp
 from coterie import BernoulliMixture, CategoricalMixture, DBSCAN, HDBSCAN, linkage, neighbors
 from coterie import ProductQuantizer
 
-def digest(*parts):
-    seen = hashlib.sha256()
-    for part in parts:
-        seen.update(np.ascontiguousarray(part).tobytes())
-    return seen.hexdigest()
-
-hashes = {"isa": coterie.show_config()["isa"]}
-rng = np.random.default_rng(0)
 rotations = {d: np.eye(d, dtype=np.float32) * 0.8 + np.float32(0.01) for d in (2, 3, 7, 17)}
 for dtype in (np.float32, np.float64):
     for n, d, k in ((300, 2, 3), (500, 3, 5), (400, 7, 4), (300, 17, 6)):
@@ -111,29 +100,13 @@ for dtype in (np.float32, np.float64):
         hashes[f"{case} turned rows"] = digest(turned._parts().turn(X, 1))
 print(json.dumps(hashes))
 """
-
-
-def _run(code: str, isa: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        env={**os.environ, "COTERIE_ISA": isa},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+)
 
 
 @pytest.fixture(scope="module")
 def hashes() -> dict[str, dict[str, str]]:
     """For every build: its hashes."""
-    by_isa = {}
-    for isa in available_isas():
-        done = _run(FITS, isa)
-        assert done.returncode == 0, done.stderr
-        by_isa[isa] = json.loads(done.stdout)
-        assert by_isa[isa].pop("isa") == isa
-    return by_isa
+    return {isa: answers(FITS, isa) for isa in available_isas()}
 
 
 @pytest.mark.skipif(len(available_isas()) < 2, reason="only one build runs on this machine")
@@ -146,13 +119,7 @@ def test_every_build_gives_the_same_bits(hashes: dict[str, dict[str, str]]) -> N
 
 @pytest.mark.skipif(len(available_isas()) < 2, reason="only one build runs on this machine")
 def test_density_hierarchy_neighbours_and_codes_give_the_same_bits_and_mixtures_agree() -> None:
-    by_isa = {}
-    for isa in available_isas():
-        done = _run(OTHERS, isa)
-        assert done.returncode == 0, done.stderr
-        by_isa[isa] = json.loads(done.stdout)
-        assert by_isa[isa].pop("isa") == isa
-    first, *others = by_isa.values()
+    first, *others = (answers(OTHERS, isa) for isa in available_isas())
     for other in others:
         for name, value in first.items():
             same = value if isinstance(value, str) else pytest.approx(value, rel=1e-6)
@@ -169,7 +136,7 @@ def test_every_algorithm_gives_the_same_bits(hashes: dict[str, dict[str, str]]) 
 
 
 def test_an_unknown_build_is_a_clear_error() -> None:
-    done = _run("import coterie", "nonsense")
+    done = run("import coterie", "nonsense")
     assert done.returncode != 0
     last = done.stderr.strip().splitlines()[-1]
     assert re.match(r"ImportError: COTERIE_ISA=nonsense was asked for.*unset it", last)
@@ -192,7 +159,7 @@ def test_builds_that_are_not_installed_are_not_offered(monkeypatch: pytest.Monke
 
 
 def test_without_a_wish_the_fastest_build_is_taken() -> None:
-    done = _run("import coterie; print(coterie.show_config()['isa'])", "")
+    done = run("import coterie; print(coterie.show_config()['isa'])", "")
     assert done.stdout.strip() == available_isas()[-1]
 
 

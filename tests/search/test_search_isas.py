@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-
 import pytest
 
+from builds import PRELUDE, answers
 from coterie._kernels import available_isas
 
 # Prints one hash for each kind of answer, to the last bit.
-ANSWERS = r"""
-import hashlib, json
-import numpy as np
-import coterie
+ANSWERS = (
+    PRELUDE
+    + r"""
 from coterie import HierarchicalKMeans, ProductQuantizer, VectorQuantizer
 from coterie.quantize import image
 from coterie.search import FlatIndex, IVFPQIndex, PQIndex
 
-def digest(*parts):
-    seen = hashlib.sha256()
-    for part in parts:
-        seen.update(np.ascontiguousarray(part).tobytes())
-    return seen.hexdigest()
-
-hashes = {"isa": coterie.show_config()["isa"]}
-rng = np.random.default_rng(0)
 for dtype in ("float32", "float64"):
     every = ("euclidean", "inner_product", "cosine")
     for d, metrics in ((5, every), (33, every[:1]), (128, every[1:2])):
@@ -62,32 +49,18 @@ for name, channels in (("8 bit", picture.astype(np.uint8)), ("16 bit", picture.a
         hashes[f"{name} {space}"] = digest(found.palette, found.indices)
 print(json.dumps(hashes))
 """
-
-
-def answers(isa: str, n_threads: int) -> dict[str, str]:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", ANSWERS],
-        env={**os.environ, "COTERIE_ISA": isa, "COTERIE_NUM_THREADS": str(n_threads)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    hashes: dict[str, str] = json.loads(done.stdout)
-    assert hashes.pop("isa") == isa
-    return hashes
+)
 
 
 @pytest.fixture(scope="module")
 def expected() -> dict[str, str]:
-    return answers(available_isas()[0], 1)
+    return answers(ANSWERS, available_isas()[0], 1)
 
 
 @pytest.mark.parametrize("isa", available_isas())
 def test_every_build_and_any_number_of_threads_answers_alike(
     isa: str, expected: dict[str, str]
 ) -> None:
-    found = answers(isa, 3)
+    found = answers(ANSWERS, isa, 3)
     assert found.keys() == expected.keys()
     assert not [name for name in found if found[name] != expected[name]]
